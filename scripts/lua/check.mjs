@@ -33,8 +33,6 @@ export function checkAndStrip(lines) {
 function parse(text, lines) {
   /** @type {Range[]} */
   const strings = []
-  /** @type {{ name: string, line: number }[]} */
-  const globals = []
   try {
     const chunk = luaparse.parse(text, {
       luaVersion: '5.1',
@@ -46,7 +44,7 @@ function parse(text, lines) {
         if (node.type === 'StringLiteral') strings.push(rangeOf(node))
       },
     })
-    return { comments: (chunk.comments ?? []).map(rangeOf), strings, globals }
+    return { comments: (chunk.comments ?? []).map(rangeOf), strings, globals: globalsOf(chunk) }
   } catch (error) {
     if (!(error instanceof SyntaxError) || !('line' in error)) throw error
     const line = Number(error.line)
@@ -61,6 +59,16 @@ function parse(text, lines) {
 function rangeOf(node) {
   // The parser's types do not know of the option `ranges`.
   return /** @type {{ range: Range }} */ (node).range
+}
+
+/**
+ * @param {object} chunk
+ * @returns {{ name: string, line: number }[]} where each global is first used
+ */
+function globalsOf(chunk) {
+  // The parser's types do not know of the option `scope`.
+  const { globals } = /** @type {{ globals: { name: string, loc: { start: { line: number } } }[] }} */ (chunk)
+  return globals.map(({ name, loc }) => ({ name, line: loc.start.line }))
 }
 
 /**
