@@ -1,0 +1,54 @@
+/**
+ * Where the library takes its time from. `now` is monotonic (it never jumps with the wall clock), in milliseconds.
+ * Everything that waits takes a `Clock`, so that tests can move time by hand.
+ */
+export interface Clock {
+  /** Monotonic milliseconds since an arbitrary start; fractions allowed. */
+  now(): number
+  /**
+   * Calls `callback` once after `delayMs` (values below 0 count as 0; any finite length is allowed, also beyond the 24.8 days that
+   * Node's own timers can hold). `background` timers do not keep the process alive.
+   */
+  setTimer(callback: () => void, delayMs: number, kind: 'foreground' | 'background'): Timer
+}
+
+/** A pending call of {@link Clock.setTimer}; `cancel` is idempotent. */
+export interface Timer {
+  cancel(): void
+}
+
+/** Node's timers overflow above 2^31 − 1 ms and then fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+class NodeTimer implements Timer {
+  readonly #callback: () => void
+  readonly #background: boolean
+  #handle: NodeJS.Timeout | undefined
+
+  constructor(callback: () => void, delayMs: number, background: boolean) {
+    this.#callback = callback
+    this.#background = background
+    this.#arm(delayMs)
+  }
+
+  #arm(delayMs: number): void {
+    if (delayMs <= LONGEST_TIMER_MS) {
+      this.#handle = setTimeout(this.#callback, delayMs)
+    } else {
+      this.#handle = setTimeout(() => {
+        this.#arm(delayMs - LONGEST_TIMER_MS)
+      }, LONGEST_TIMER_MS)
+    }
+    if (this.#background) this.#handle.unref()
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle)
+  }
+}
+
+/** The process' own monotonic clock. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  setTimer: (callback, delayMs, kind) => new NodeTimer(callback, delayMs, kind === 'background'),
+}

@@ -1,0 +1,149 @@
+import { ConflictError } from '../base/errors.js'
+import type { Place } from '../store/contract.js'
+import { applyChange, sameSettings, type Settings, type SettingsChange, type SettingsRecord } from '../store/settings.js'
+import { Line } from './line.js'
+import type { MemoryInstance } from './memoryInstance.js'
+
+/** What a queue notes on a place. `order` is its arrival number. */
+export interface Entry {
+  readonly order: number
+  readonly place: Place
+  readonly owner: MemoryInstance
+}
+
+/** The state of one queue of one process: its line, who runs, its settings. */
+export class MemoryQueue {
+  readonly instances: Set<MemoryInstance> = new Set()
+  readonly #waiting = new Line<Entry>()
+  readonly #running = new Set<Entry>()
+  /** Permits of all entries in `#running`. */
+  #used = 0
+  /** Arrival numbers and fences are one series. */
+  #lastNumber = 0
+  #grants = 0
+  #granting = false
+  #settings: SettingsRecord
+
+  constructor(declared: Settings) {
+    this.#settings = { values: declared, operator: {}, version: 0, by: null }
+  }
+
+  get settings(): SettingsRecord {
+    return this.#settings
+  }
+
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  get used(): number {
+    return this.#used
+  }
+
+  get grants(): number {
+    return this.#grants
+  }
+
+  /** The code value of the instance that started last counts (R23); an operator's value wins over it. */
+  declare(declared: Settings, by: MemoryInstance): void {
+    const before = this.#settings
+    this.#replaceSettings({ ...before, values: { ...declared, ...before.operator } })
+    for (const instance of this.instances) {
+      if (instance !== by && !sameSettings(instance.declared, declared)) by.listener.configConflict(declared, instance.declared)
+    }
+  }
+
+  configure(change: SettingsChange, declared: Settings): SettingsRecord {
+    const { operator, version } = this.#settings
+    if (change.ifVersion !== null && change.ifVersion !== version) {
+      throw new ConflictError(`The settings are at version ${version}, not ${change.ifVersion}.`, version)
+    }
+    const next = applyChange(operator, change.values)
+    this.#replaceSettings({ values: { ...declared, ...next }, operator: next, version: version + 1, by: change.by })
+    return this.#settings
+  }
+
+  #replaceSettings(record: SettingsRecord): void {
+    this.#settings = record
+    for (const instance of this.instances) instance.listener.settingsChanged(record)
+    this.#refuseImpossible(record.values.concurrency)
+    this.#grantNext()
+  }
+
+  /** Ends the tickets that need more than the limit can ever give now (R8). At limit 0 everybody waits. */
+  #refuseImpossible(concurrency: number): void {
+    if (concurrency === 0) return
+    for (const entry of [...this.#waiting].filter(({ place }) => place.permits > concurrency)) {
+      this.#waiting.remove(entry)
+      entry.place.slot = undefined
+      entry.place.onRefused('limitFell')
+    }
+  }
+
+  enter(place: Place, owner: MemoryInstance): void {
+    const { concurrency, maxQueueSize } = this.#settings.values
+    if (concurrency > 0 && place.permits > concurrency) {
+      place.onRefused('permits')
+      return
+    }
+    const order = this.#nextNumber()
+    const entry: Entry = { order, place, owner }
+    if (this.#waiting.size === 0 && this.#used + place.permits <= concurrency) {
+      this.#grant(entry)
+    } else if (this.#waiting.size >= maxQueueSize) {
+      place.onRefused('full')
+    } else {
+      place.slot = entry
+      this.#waiting.insert(entry)
+      place.onQueued(this.#waiting.size)
+    }
+  }
+
+  /** Takes a place out, waiting or running, and lets in whom that allows, in the same step (promise 3: hand-over). */
+  giveUp(entry: Entry): void {
+    if (this.#running.delete(entry)) this.#used -= entry.place.permits
+    else if (!this.#waiting.remove(entry)) return
+    entry.place.slot = undefined
+    this.#grantNext()
+  }
+
+  leave(instance: MemoryInstance): void {
+    this.instances.delete(instance)
+    const own = [...this.#waiting, ...this.#running].filter((entry) => entry.owner === instance)
+    for (const entry of own) this.giveUp(entry)
+  }
+
+  position(place: Place): number | null {
+    const rank = place.slot === undefined ? -1 : this.#waiting.rank(place.slot as Entry)
+    return rank < 0 ? null : rank + 1
+  }
+
+  /** Only one loop grants at a time: a granted ticket that is released within its own callback must not deepen the stack. */
+  #grantNext(): void {
+    if (this.#granting) return
+    this.#granting = true
+    try {
+      for (let head = this.#waiting.head; head !== undefined; head = this.#waiting.head) {
+        if (this.#used + head.place.permits > this.#settings.values.concurrency) return
+        this.#waiting.remove(head)
+        this.#grant(head)
+      }
+    } finally {
+      this.#granting = false
+    }
+  }
+
+  #grant(entry: Entry): void {
+    const { place, owner } = entry
+    place.slot = entry
+    this.#running.add(entry)
+    this.#used += place.permits
+    this.#grants += 1
+    place.onGranted({ fence: this.#nextNumber(), endsAtMs: owner.clock.now() + this.#settings.values.leaseMs })
+  }
+
+  #nextNumber(): number {
+    this.#lastNumber += 1
+    return this.#lastNumber
+  }
+}

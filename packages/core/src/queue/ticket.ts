@@ -1,0 +1,269 @@
+import type { Timer } from '../base/clock.js'
+import { CancelledError, PermitsError, QueueFullError, StoreUnavailableError, WaitTimeoutError, type FairQueueError, type LeaseLostCause } from '../base/errors.js'
+import { randomUUID } from 'node:crypto'
+import type { Grant, Place, RefusalReason } from '../store/contract.js'
+import { mayMove, type TicketState } from '../ticket/states.js'
+import { Lease, type LeaseOwner } from './lease.js'
+import type { TicketHost } from './ticketHost.js'
+
+/** What a waiting client is told. `position` 1 is the next, 0 has been granted; `etaMs` is ≥ 0, or null when unknown. */
+export interface TicketStatus {
+  readonly state: TicketState
+  readonly position: number | null
+  readonly etaMs: number | null
+}
+
+/** How a ticket ended its wait: with a lease, or with the reason why there is none. */
+export type Outcome = Lease | FairQueueError
+
+/** What a ticket is made from; see {@link EnterOptions}. */
+export interface TicketRequest {
+  readonly key: string | null
+  readonly permits: number
+  readonly maxWaitMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** One request's place in a queue, from the door to its end. Made by `queue.enter()`. */
+export class Ticket implements Place, LeaseOwner {
+  readonly key: string | null
+  readonly permits: number
+  /** @internal The store's. */
+  slot: unknown = undefined
+  readonly #host: TicketHost
+  readonly #enteredAtMs: number
+  readonly #maxWaitMs: number
+  readonly #signal: AbortSignal | undefined
+  #onAbort: (() => void) | undefined
+  #state: TicketState = 'waiting'
+  #id: string | undefined
+  #position: number | null = null
+  #etaMs: number | null = null
+  #outcome: Outcome | undefined
+  #settledListeners: ((outcome: Outcome) => void)[] | undefined
+  #statusListeners: Set<(status: TicketStatus) => void> | undefined
+  #granted: Promise<Lease> | undefined
+  #waitTimer: Timer | undefined
+  #leaseTimer: Timer | undefined
+
+  /** @internal Tickets are made by a queue. */
+  constructor(host: TicketHost, request: TicketRequest) {
+    this.#host = host
+    this.key = request.key
+    this.permits = request.permits
+    this.#maxWaitMs = request.maxWaitMs
+    this.#enteredAtMs = host.clock.now()
+    this.#signal = request.signal
+    if (this.#signal !== undefined) {
+      this.#onAbort = () => this.cancel(this.#signal?.reason)
+      this.#signal.addEventListener('abort', this.#onAbort)
+    }
+  }
+
+  /** Unguessable, made when first asked for. */
+  get id(): string {
+    this.#id ??= randomUUID()
+    return this.#id
+  }
+
+  get state(): TicketState {
+    return this.#state
+  }
+
+  /** 1 = next, 0 = granted, null = unknown or ended. Reading it asks for it to be kept fresh. It never rises. */
+  get position(): number | null {
+    if (this.#state === 'waiting') this.#host.watch(this)
+    return this.#position
+  }
+
+  /** Estimated milliseconds until the grant, ≥ 0; null when unknown. */
+  get etaMs(): number | null {
+    if (this.#state === 'waiting') this.#host.watch(this)
+    return this.#etaMs
+  }
+
+  /** Milliseconds since it entered, or until its wait ended. */
+  get waitedMs(): number {
+    return this.#outcome instanceof Lease ? this.#outcome.waitedMs : this.#host.clock.now() - this.#enteredAtMs
+  }
+
+  /** How the wait ended; undefined while it goes on. */
+  get outcome(): Outcome | undefined {
+    return this.#outcome
+  }
+
+  /** Resolves with the lease, or rejects with the reason. Never becomes an unhandled rejection. */
+  get granted(): Promise<Lease> {
+    if (this.#granted === undefined) {
+      this.#granted = new Promise((resolve, reject) => {
+        this.whenSettled((outcome) => {
+          if (outcome instanceof Lease) resolve(outcome)
+          else reject(outcome)
+        })
+      })
+      this.#granted.catch(() => undefined)
+    }
+    return this.#granted
+  }
+
+  /** Calls back once when the wait has ended, at once if it has already. For callers who cannot afford a promise's tick. */
+  whenSettled(listener: (outcome: Outcome) => void): void {
+    if (this.#outcome !== undefined) listener(this.#outcome)
+    else if (this.#settledListeners === undefined) this.#settledListeners = [listener]
+    else this.#settledListeners.push(listener)
+  }
+
+  /** Tells every change of position, estimate and state, until the wait has ended. Asks for positions to be kept fresh. */
+  on(_event: 'status', listener: (status: TicketStatus) => void): this {
+    if (this.#state === 'waiting') {
+      this.#statusListeners ??= new Set()
+      this.#statusListeners.add(listener)
+      this.#host.watch(this)
+    }
+    return this
+  }
+
+  off(_event: 'status', listener: (status: TicketStatus) => void): this {
+    this.#statusListeners?.delete(listener)
+    return this
+  }
+
+  /** Gives the wait up. Without effect once the wait has ended: a granted ticket is ended by its lease. */
+  cancel(reason?: unknown): void {
+    this.endWait('cancelled', new CancelledError('The wait was given up.', { cause: reason }))
+  }
+
+  /** @internal Ends a wait from this side, wherever its place is; false if it has ended already. */
+  endWait(state: 'timedOut' | 'cancelled' | 'failed', error: FairQueueError): boolean {
+    if (this.#state !== 'waiting') return false
+    void this.#host.instance.giveUp(this)
+    this.#endWithout(state, error)
+    return true
+  }
+
+  /** @internal Runs without a place: nobody counts it. */
+  passUncounted(): void {
+    this.#settleWith(null)
+  }
+
+  /** @internal */
+  rejectAtDoor(error: FairQueueError): void {
+    this.#endWithout('rejected', error)
+  }
+
+  // What the store tells (Place).
+
+  /** @internal */
+  onQueued(position: number | null): void {
+    if (this.#state !== 'waiting') return
+    if (this.#waitTimer === undefined) {
+      const left = this.#maxWaitMs - (this.#host.clock.now() - this.#enteredAtMs)
+      if (this.#maxWaitMs === 0 || left <= 0) {
+        this.#timeOut()
+        return
+      }
+      this.#waitTimer = this.#host.clock.setTimer(() => this.#timeOut(), left, 'foreground')
+    }
+    this.showPosition(position)
+  }
+
+  /** @internal */
+  onGranted(grant: Grant): void {
+    this.#settleWith(grant)
+  }
+
+  /** @internal */
+  onRefused(reason: RefusalReason, cause?: unknown): void {
+    if (reason === 'full') {
+      this.rejectAtDoor(new QueueFullError(`The line of queue ${this.#host.quotedName} is full.`, { retryAfterMs: this.#host.etaMs(1) }))
+    } else if (reason === 'permits') {
+      this.rejectAtDoor(new PermitsError(`${this.permits} permits are more than queue ${this.#host.quotedName} can ever give.`, 400))
+    } else if (reason === 'limitFell') {
+      const error = new PermitsError(`The limit of queue ${this.#host.quotedName} fell below the ${this.permits} permits asked for.`, 503)
+      this.#endWithout('failed', error)
+    } else if (this.#host.onStoreError === 'open') {
+      this.passUncounted()
+    } else {
+      this.#endWithout('failed', new StoreUnavailableError('The store could not decide in time.', { cause, retryAfterMs: 1000 }))
+    }
+  }
+
+  /** @internal */
+  onLost(cause: LeaseLostCause): void {
+    if (!mayMove(this.#state, 'lost')) return
+    this.#state = 'lost'
+    this.#leaseTimer?.cancel()
+    const lease = this.#outcome as Lease
+    const error = lease.lose(cause, this.#host.clock.now())
+    this.#host.leaseLost(this, lease, error)
+  }
+
+  // What its lease tells (LeaseOwner).
+
+  /** @internal */
+  releaseLease(): Promise<void> | undefined {
+    if (!mayMove(this.#state, 'released')) return undefined
+    this.#state = 'released'
+    this.#leaseTimer?.cancel()
+    const lease = this.#outcome as Lease
+    this.#host.released(this, lease)
+    return lease.counted ? this.#host.instance.giveUp(this) : undefined
+  }
+
+  /** @internal A fresh look at where it stands; shown positions never rise. */
+  showPosition(fresh: number | null): void {
+    const position = fresh === null ? this.#position : Math.min(fresh, this.#position ?? fresh)
+    const etaMs = this.#host.etaMs(position)
+    if (position === this.#position && etaMs === this.#etaMs) return
+    this.#position = position
+    this.#etaMs = etaMs
+    this.#tellStatus()
+  }
+
+  #settleWith(grant: Grant | null): void {
+    const { clock } = this.#host
+    const now = clock.now()
+    const lease = new Lease(this, this.permits, grant, now - this.#enteredAtMs, now)
+    if (grant !== null && grant.endsAtMs !== Infinity) {
+      this.#leaseTimer = clock.setTimer(() => this.#expire(), grant.endsAtMs - now, 'background')
+    }
+    this.#position = 0
+    this.#etaMs = 0
+    this.#end('granted', lease)
+  }
+
+  #endWithout(state: 'timedOut' | 'cancelled' | 'failed' | 'rejected', error: FairQueueError): void {
+    this.#position = null
+    this.#etaMs = null
+    this.#end(state, error)
+  }
+
+  #end(state: TicketState, outcome: Outcome): void {
+    this.#state = state
+    this.#outcome = outcome
+    this.#waitTimer?.cancel()
+    if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort)
+    this.#tellStatus()
+    this.#statusListeners = undefined
+    this.#host.waitEnded(this, outcome)
+    const listeners = this.#settledListeners
+    this.#settledListeners = undefined
+    if (listeners !== undefined) for (const listener of listeners) this.#host.guarded(listener, outcome)
+  }
+
+  #tellStatus(): void {
+    if (this.#statusListeners === undefined) return
+    const status: TicketStatus = { state: this.#state, position: this.#position, etaMs: this.#etaMs }
+    for (const listener of [...this.#statusListeners]) this.#host.guarded(listener, status)
+  }
+
+  #timeOut(): void {
+    const { quotedName } = this.#host
+    this.endWait('timedOut', new WaitTimeoutError(`The turn in queue ${quotedName} did not come within ${this.#maxWaitMs} ms.`, { retryAfterMs: this.#etaMs }))
+  }
+
+  #expire(): void {
+    void this.#host.instance.giveUp(this)
+    this.onLost('expired')
+  }
+}

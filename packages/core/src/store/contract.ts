@@ -1,0 +1,114 @@
+import type { Clock } from '../base/clock.js'
+import type { LeaseLostCause } from '../base/errors.js'
+import type { Settings, SettingsChange, SettingsRecord } from './settings.js'
+
+/**
+ * Where queues keep their lines. `MemoryStore` serves one process, `RedisStore` many; anything that passes the store suite can take
+ * their place.
+ */
+export interface Store {
+  /** What log lines and `status()` call it, e.g. `memory`. */
+  readonly kind: string
+  /**
+   * Makes the caller one instance of the queue `name`. Never throws because of the store's health: trouble is told through `listener`.
+   */
+  join(options: JoinOptions): Instance
+  /** Ends what the store opened for itself (never what the user handed in). Idempotent. */
+  close(): Promise<void>
+}
+
+/** What an instance brings when it joins a queue. Durations in milliseconds. */
+export interface JoinOptions {
+  /** The queue's name as the user wrote it, any string. */
+  readonly name: string
+  /** The settings in this instance's code; the operator's, where they exist, win (R23). */
+  readonly declared: Settings
+  /** A process that was silent for so long loses its tickets. */
+  readonly livenessMs: number
+  /** How often a waiting instance asks although no hint came (jittered). */
+  readonly pollIntervalMs: number
+  /** How long a Redis must have been up before a queue that it does not know opens at once (R17). */
+  readonly bootGraceMs: number
+  /** How long a place may go without an answer before it is refused as `unavailable`. */
+  readonly storeTimeoutMs: number
+  readonly clock: Clock
+  readonly listener: InstanceListener
+}
+
+/** What a store tells the instance besides the fate of its places. Never throws. */
+export interface InstanceListener {
+  /** The settings in force, at the start and after every change. */
+  settingsChanged(record: SettingsRecord): void
+  /** Another instance of this name declares other settings (told once per difference). */
+  configConflict(declared: Settings, inForce: Settings): void
+  /** Whether the store answers; called on changes only. `cause` is what went wrong. */
+  healthChanged(healthy: boolean, cause: unknown): void
+  /** Whether hints arrive; without them the line works by polling alone. Called on changes only. */
+  wakeChannelChanged(open: boolean, cause: unknown): void
+  /** Something went wrong that needs nobody's decision, e.g. garbage in the shared settings. */
+  troubled(error: unknown): void
+}
+
+/** One instance's end of a queue. All methods may be called at any time before `leave`; none throws because of the store. */
+export interface Instance {
+  /** Random, never derived from host or process: a restarted process is another instance (R1). */
+  readonly id: string
+  /** Asks for a place; the answer comes through the place's own methods, perhaps before this call returns. */
+  enter(place: Place): void
+  /**
+   * Gives a place up, wherever it is: unsent, in the line or running. Idempotent. A grant that crosses it is given back.
+   * @returns resolves when the store has applied it, at the latest after `storeTimeoutMs` (it is then repeated until it is); never rejects
+   */
+  giveUp(place: Place): Promise<void>
+  /** Counts and the positions of some waiting places. @throws StoreUnavailableError */
+  status(sample: readonly Place[]): Promise<StoreStatus>
+  /** Changes the operator's settings for all instances at once. @throws StoreUnavailableError ConflictError */
+  configure(change: SettingsChange): Promise<SettingsRecord>
+  /** Ends this instance: gives up what is left of its places and stops every timer. Waits at most `withinMs` for the store. Idempotent. */
+  leave(withinMs: number): Promise<void>
+}
+
+/** Why a place was refused. `unavailable` is no verdict: the store could not decide. */
+export type RefusalReason = 'full' | 'permits' | 'limitFell' | 'unavailable'
+
+/** A place that now may run. */
+export interface Grant {
+  /** Grows with every grant of the queue, over all processes: a fencing token. */
+  readonly fence: number
+  /** Monotonic time of this process' clock at which the lease ends at the latest; `Infinity` never. */
+  readonly endsAtMs: number
+}
+
+/**
+ * One ticket as its store sees it. The queue makes it and implements the upper half; the store calls that and keeps what it needs to
+ * know in `slot`. Exactly one of `onGranted` and `onRefused` is called, at most once, and neither after `giveUp`.
+ */
+export interface Place {
+  readonly permits: number
+  readonly key: string | null
+  /** The store's own notes on this place; nobody else touches it. */
+  slot: unknown
+  /** It stands in the line. `position` is 1 for the next, null when unknown (the store is in a grace). */
+  onQueued(position: number | null): void
+  onGranted(grant: Grant): void
+  onRefused(reason: RefusalReason, cause?: unknown): void
+  /** After `onGranted`: the store has ended the lease. Waiting places are never lost, they are put back. */
+  onLost(cause: LeaseLostCause): void
+}
+
+/** A queue at one moment, seen over all instances. */
+export interface StoreStatus {
+  /** Tickets in the line. */
+  readonly waiting: number
+  /** Permits in use. */
+  readonly running: number
+  /** Instances that hold or recently held tickets. */
+  readonly instances: number
+  /** Grants since the queue exists; its growth is the rate that estimates use. */
+  readonly grants: number
+  /** The store's time of this answer, in milliseconds; comparable with other answers of the same queue only. */
+  readonly atMs: number
+  /** For each place of the sample its position (1 = next), or null if it is not in the line. */
+  readonly positions: readonly (number | null)[]
+  readonly settings: SettingsRecord
+}
