@@ -21,7 +21,8 @@ export function checkAndStrip(lines) {
   const text = lines.map((line) => line.text).join('\n')
   const { comments, strings, globals } = parse(text, lines)
   for (const { name, line } of globals) {
-    if (!GLOBALS.has(name)) throw new LuaSourceError(lines[line - 1] ?? { file: '?', line }, `"${name}" is not defined; a global?`)
+    if (!GLOBALS.has(name))
+      throw new LuaSourceError(lines[line - 1] ?? { file: '?', line }, `"${name}" is not defined; a global?`)
   }
   return dropBlankLines(cut(text, comments, strings))
 }

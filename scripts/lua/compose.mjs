@@ -57,10 +57,14 @@ function prologue({ keys, args, rest }, file) {
   /** @type {string[]} */
   const code = []
   if (keys.length > 0) {
-    code.push(`local ${keys.map(({ name }) => name).join(', ')} = ${keys.map((_, index) => `KEYS[${index + 1}]`).join(', ')}`)
+    code.push(
+      `local ${keys.map(({ name }) => name).join(', ')} = ${keys.map((_, index) => `KEYS[${index + 1}]`).join(', ')}`,
+    )
   }
   if (args.length > 0) {
-    const values = args.map(({ type }, index) => (type === 'number' ? `tonumber(ARGV[${index + 1}])` : `ARGV[${index + 1}]`))
+    const values = args.map(({ type }, index) =>
+      type === 'number' ? `tonumber(ARGV[${index + 1}])` : `ARGV[${index + 1}]`,
+    )
     code.push(`local ${args.map(({ name }) => name).join(', ')} = ${values.join(', ')}`)
   }
   // The index in ARGV of the first of the remaining values.
@@ -79,7 +83,8 @@ function includeFragments(lines, state) {
     if (!line.text.trimStart().startsWith('--@include')) return [line]
     const name = INCLUDE.exec(line.text)?.[1]
     if (!name) throw new LuaSourceError(line, 'expected "--@include name"')
-    if (state.open.includes(name)) throw new LuaSourceError(line, `fragments include each other: ${[...state.open, name].join(' > ')}`)
+    if (state.open.includes(name))
+      throw new LuaSourceError(line, `fragments include each other: ${[...state.open, name].join(' > ')}`)
     if (state.done.has(name)) return []
     state.done.add(name)
 

@@ -20,7 +20,9 @@ const MAX_NAMES = 40
 // Names become Lua locals and TypeScript properties alike.
 const IDENTIFIER = /^[a-z][A-Za-z0-9_]*$/
 const LUA_WORDS = new Set(
-  'and break do else elseif end false for function if in local nil not or repeat return then true until while'.split(' '),
+  'and break do else elseif end false for function if in local nil not or repeat return then true until while'.split(
+    ' ',
+  ),
 )
 const TAG = /^--@(\w+)(?:\s+(.*))?$/
 const TITLE = /^---\s+([\w-]+):\s+(.+)$/
@@ -85,7 +87,8 @@ function readTag(header, tag, value, line) {
     if (value === '') throw new LuaSourceError(line, '--@reply needs a description')
     return (more) => (header.replies[index] += ` ${more}`)
   }
-  if (tag !== 'key' && header.rest) throw new LuaSourceError(line, `--@args ${header.rest.name} must be the last argument`)
+  if (tag !== 'key' && header.rest)
+    throw new LuaSourceError(line, `--@args ${header.rest.name} must be the last argument`)
   /** @type {Key} */
   let entry
   if (tag === 'arg') header.args.push((entry = readArgument(value, line)))
@@ -128,7 +131,8 @@ function readArgument(value, line) {
  * @param {SourceLine} line
  */
 function identifier(name, line) {
-  if (!IDENTIFIER.test(name) || LUA_WORDS.has(name)) throw new LuaSourceError(line, `"${name}" cannot be the name of a Lua local`)
+  if (!IDENTIFIER.test(name) || LUA_WORDS.has(name))
+    throw new LuaSourceError(line, `"${name}" cannot be the name of a Lua local`)
   return name
 }
 

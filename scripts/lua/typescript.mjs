@@ -53,7 +53,11 @@ function scriptToTypeScript({ name, lua, sha1, header }) {
       : []),
     ...(properties.length > 0 ? [`export interface ${argType} {`, ...properties, '}', ''] : []),
     '/**',
-    ...comment([`${description.charAt(0).toUpperCase()}${description.slice(1)}`, '', ...replies.map((reply) => `Replies ${reply}`)]),
+    ...comment([
+      `${description.charAt(0).toUpperCase()}${description.slice(1)}`,
+      '',
+      ...replies.map((reply) => `Replies ${reply}`),
+    ]),
     ' */',
     `export const ${constant}: Script = {`,
     `  name: '${name}',`,

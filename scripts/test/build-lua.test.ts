@@ -79,7 +79,9 @@ describe('a composed script', () => {
 
   test('holds a fragment once, however often it is included', () => {
     write({ 'lib/one': '--@include base\nlocal one = base', 'lib/base': 'local base = 1' })
-    expect(composeBody('--@include base\n--@include one\nreturn one')).toBe('local base = 1\nlocal one = base\nreturn one')
+    expect(composeBody('--@include base\n--@include one\nreturn one')).toBe(
+      'local base = 1\nlocal one = base\nreturn one',
+    )
   })
 
   test('keeps what only looks like a comment because it stands in a string', () => {
@@ -107,12 +109,24 @@ describe('a fault is refused with file and line:', () => {
     ['an argument of another type', `${header}--@arg a table x`, 'lua/sample.lua:2: argument "a" must be a string or'],
     ['a name that Lua reserves', `${header}--@key end x`, 'lua/sample.lua:2: "end" cannot be the name of a Lua local'],
     ['a name twice', `${header}--@key a x\n--@arg a string x\n--@reply x`, 'the name "a" is used twice'],
-    ['an argument after the rest', `${header}--@args a x\n--@arg b string x`, 'lua/sample.lua:3: --@args a must be the'],
+    [
+      'an argument after the rest',
+      `${header}--@args a x\n--@arg b string x`,
+      'lua/sample.lua:3: --@args a must be the',
+    ],
     ['a second rest', `${header}--@args a x\n--@args b x`, 'lua/sample.lua:3: --@args a must be the last argument'],
     ['a tag after the header', `${header}--@reply x\nreturn 1\n--@key a x`, 'lua/sample.lua:4: a tag outside of the'],
-    ['an unknown fragment', `${header}--@reply x\n--@include nope`, 'lua/sample.lua:3: there is no fragment lua/lib/nope'],
+    [
+      'an unknown fragment',
+      `${header}--@reply x\n--@include nope`,
+      'lua/sample.lua:3: there is no fragment lua/lib/nope',
+    ],
     ['an include without a name', `${header}--@reply x\n--@include`, 'lua/sample.lua:3: expected "--@include name"'],
-    ['a fault of syntax', `${header}--@reply x\n-- y\nlocal x = = 1`, "lua/sample.lua:4: <expression> expected near '='"],
+    [
+      'a fault of syntax',
+      `${header}--@reply x\n-- y\nlocal x = = 1`,
+      "lua/sample.lua:4: <expression> expected near '='",
+    ],
     ['a global that nobody defined', `${header}--@reply x\n\nretrun = 1`, 'lua/sample.lua:4: "retrun" is not defined'],
   ])('%s', (_, text, message) => {
     write({ sample: text })
@@ -158,9 +172,15 @@ describe('the generated module', () => {
     const module = await import(pathToFileURL(modulePath()).href)
     expect(module.exchange).toMatchObject({ keys: ['waiting', 'running'], args: ['instance', 'batch', 'operations'] })
     const keys = { running: 'r', waiting: 'w' }
-    expect(module.exchangeArguments(keys, { operations: ['acquire', 1], batch: 7, instance: 'i' })).toEqual(
-      [2, 'w', 'r', 'i', 7, 'acquire', 1],
-    )
+    expect(module.exchangeArguments(keys, { operations: ['acquire', 1], batch: 7, instance: 'i' })).toEqual([
+      2,
+      'w',
+      'r',
+      'i',
+      7,
+      'acquire',
+      1,
+    ])
   })
 
   test('has a camel-case name for a script whose name has a dash', () => {
@@ -180,7 +200,10 @@ describe('the generated module', () => {
       wrongType: `({ waiting: '', running: '' }, { instance: '', batch: '1', operations: [] })`,
     }
     const program = Object.values(calls).map((call) => `exchangeArguments${call}`)
-    writeFileSync(join(directory, 'use.ts'), ["import { exchangeArguments } from './scripts.js'", ...program].join('\n'))
+    writeFileSync(
+      join(directory, 'use.ts'),
+      ["import { exchangeArguments } from './scripts.js'", ...program].join('\n'),
+    )
     expect(linesWithTypeErrors()).toEqual([3, 4, 5, 6, 7])
   })
 
