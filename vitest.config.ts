@@ -1,12 +1,19 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { chromium, findProgram, redisServer } from './scripts/programs.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 
+const env: Record<string, string> = {}
+for (const program of [redisServer, chromium]) {
+  const path = findProgram(program)
+  if (path) env[program.variable] = path
+}
+
 export default defineConfig({
   resolve: {
-    // In tests a package's name means its source, so nothing has to be built first.
-    // Programs that a test starts as processes of their own run the built code (see scripts/test-build.ts).
+    // In tests a package's name means its source. Programs that a test starts as processes of their own run what
+    // scripts/vitest/build.ts has compiled.
     alias: [
       { find: /^@fairqueue\/test\/(.+)$/, replacement: `${root}test/$1.ts` },
       { find: /^@fairqueue\/(core|express)$/, replacement: `${root}packages/$1/src/index.ts` },
@@ -17,10 +24,13 @@ export default defineConfig({
     include: [
       'packages/*/test/**/*.test.ts',
       'examples/*/test/**/*.test.ts',
+      'scripts/test/**/*.test.ts',
       'test/**/*.test.ts',
-      'scripts/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/dist/**'],
+    env,
+    globalSetup: 'scripts/vitest/build.ts',
+    reporters: ['default', './scripts/vitest/totals.ts'],
     pool: 'forks',
     testTimeout: 20_000,
     hookTimeout: 60_000,
