@@ -73,14 +73,17 @@ export function runInstalled(program, args, options) {
   return run(process.execPath, [`${ROOT}node_modules/${program}`, ...args], options)
 }
 
-/** @param {string[]} args */
-export function pnpm(...args) {
-  return run('npx', ['-y', PNPM, ...args])
+/**
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions} [options]
+ */
+export function pnpm(args, options) {
+  return run('npx', ['-y', PNPM, ...args], options)
 }
 
 /** Installs exactly what the lock file says; quick when all is there. */
 export function installDependencies() {
-  return pnpm('install', '--frozen-lockfile')
+  return pnpm(['install', '--frozen-lockfile'])
 }
 
 /**
