@@ -1,0 +1,49 @@
+--- configure: changes the operator's settings for all instances at once, and lets in whom the change allows.
+--@key waiting    the line
+--@key running    who runs
+--@key instances  who lives
+--@key state      hash
+--@arg instance   string  who asks
+--@arg epoch      string  the epoch that the instance knows
+--@arg run        string  the server's identity; empty if not to be had
+--@arg livenessMs number  of this instance
+--@arg bootMs     number  what is left of the boot grace
+--@arg keepMs     number  for how long the state must at least be kept
+--@arg declared   string  JSON: settings in this instance's code, and the operator's that it knows
+--@arg channel    string  how the wake channels' names begin
+--@arg ifVersion  string  change only if this is the version in force; empty: whatever it is
+--@arg values     string  JSON: name → new value as text, or false to clear it
+--@arg by         string  who makes the change
+--@reply ok, settings, grants of the caller's own tickets
+--@reply conflict, version in force: nothing was changed
+--@reply full: the server has no room
+local batch = nil
+--@include open
+--@include settings
+--@include sweep
+--@include grant
+--@include close
+
+makeFirstWrite('HSET', state, 'last', now)
+if not room then
+  close()
+  return { 'full' }
+end
+loadSettings(false, false)
+
+local record = storedRecord()
+if ifVersion ~= '' and tonumber(ifVersion) ~= record.version then
+  close()
+  return { 'conflict', record.version }
+end
+for name, value in pairs(cjson.decode(values)) do record.operator[name] = value or nil end
+record.version = record.version + 1
+record.by = by
+putInForce(record)
+loadSettings(false, false)
+grantNext()
+change('grants', grants)
+hintOthers()
+nudgeOthers()
+close()
+return { 'ok', settingsReply(-1), table.concat(ownGrants, ',') }

@@ -1,0 +1,149 @@
+--- exchange: applies one batch of an instance: releases and cancels, proof of life, sweep, grants, acquires, hints, in this order (R6).
+--@key waiting    the line: member text → arrival number
+--@key running    who runs: member text → end of lease, server time in ms
+--@key instances  who lives: instance → alive until, server time in ms
+--@key state      hash: epoch, numbers, settings, statistics, kept verdicts
+--@arg instance   string  whose batch this is
+--@arg epoch      string  the epoch that the instance knows; empty if none, or too old to prove anything
+--@arg batch      number  counts the instance's batches; the same number again changes nothing (R4)
+--@arg holds      number  1 if the instance believes to have tickets in the store
+--@arg run        string  the server's identity as read at connect; empty if not to be had
+--@arg livenessMs number  for how long this exchange proves that the instance lives
+--@arg bootMs     number  what is left of the boot grace (R17)
+--@arg keepMs     number  for how long the state must at least be kept
+--@arg declared   string  JSON: settings in this instance's code, and the operator's that it knows
+--@arg declaring  number  1 if this instance has just started: its code value counts from now on (R23)
+--@arg revision_  number  the revision of the settings that the instance knows
+--@arg full       number  1 to be told all its running tickets and all instances
+--@arg channel    string  how the wake channels' names begin
+--@arg releases   number  how many of the operations are members to release
+--@arg cancels    number  how many of the next are members to cancel, from the line or from running (R7)
+--@args operations members to release, members to cancel, then acquires as ticket:permits:key
+--@reply ok, epoch, kept, nextMs, graceMs, waiting, running, grants, revision, settings, more[, fence, own running, instances]
+--@reply rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
+--@reply stale: a late copy of an earlier batch; ignored
+--@include open
+--@include settings
+--@include sweep
+--@include grant
+--@include grace
+--@include close
+
+-- A late copy of a batch that was answered long ago.
+if keptBatch and batch < keptBatch then return { 'stale' } end
+
+local repeated = keptBatch == batch and kept or ''
+local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and not inGrace()
+local unknown = not aliveUntil or not kept or stalled
+if holds == 1 and (otherEpoch or unknown) then
+  makeFirstWrite('HSET', state, 'last', now)
+  if stalled and not otherEpoch then
+    forget(instance)
+    removeRunningOfTheDead()
+    startPurge()
+  end
+  close()
+  return { 'rejoin', knownEpoch, repeated }
+end
+
+makeFirstWrite('ZADD', instances, now + livenessMs, instance)
+sweepAt = math.min(sweepAt, now + livenessMs)
+comeBack('')
+loadSettings(declaring == 1, false)
+
+if repeated == '' then
+  -- 1. releases and cancels
+  local firstCancel = operations + releases
+  local firstAcquire = firstCancel + cancels
+  if releases > 0 then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, operations, firstCancel - 1)) end
+  if cancels > 0 then
+    local left = redis.call('ZREM', waiting, unpack(ARGV, firstCancel, firstAcquire - 1))
+    waitingCount = waitingCount - left
+    if left < cancels then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, firstCancel, firstAcquire - 1)) end
+  end
+
+  -- 2. the proof of life stands above; 3. and 4.
+  sweep()
+  grantNext()
+
+  -- 5. acquires
+  local first = 0
+  local words, line, started = {}, {}, {}
+  local acquires = #ARGV - firstAcquire + 1
+  if acquires > 0 then
+    local held = inGrace()
+    local free = held and 0 or limit - usedPermits()
+    for index = firstAcquire, #ARGV do
+      local operation = ARGV[index]
+      local permits = 1
+      if not string.find(operation, ':1:', 1, true) then permits = tonumber(string.match(operation, '^[^:]+:(%d+)')) end
+      local word
+      if held then
+        word = 'h'
+      elseif not room then
+        word = 'u'
+      elseif permits > limit and limit > 0 then
+        word = 'p'
+      else
+        local goesFirst = waitingCount == passedOver and permits <= free
+        if not goesFirst and waitingCount >= sizeLimit then
+          word = 'f'
+        else
+          word = goesFirst and 'g' or 'q'
+          local number = nextNumber()
+          if first == 0 then first = number end
+          local member = numberText(number) .. ':' .. instance .. ':' .. operation
+          if permits > 1 and not weighted then
+            weighted = true
+            change('weighted', '1')
+          end
+          if goesFirst then
+            free = free - permits
+            started[#started + 1] = leaseEnd
+            started[#started + 1] = member
+          else
+            waitingCount = waitingCount + 1
+            line[#line + 1] = number
+            line[#line + 1] = member
+          end
+        end
+      end
+      words[#words + 1] = word
+    end
+    if #started > 0 then
+      redis.call('ZADD', running, unpack(started))
+      runningCount = runningCount + #started / 2
+      grants = grants + #started / 2
+      sweepAt = math.min(sweepAt, leaseEnd)
+    end
+    if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
+  end
+  change('grants', grants)
+  kept = batch .. ' ' .. numberText(first) .. ' ' .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',')
+  change('kept:' .. instance, kept)
+
+  -- 6. hints
+  hintOthers()
+  if not aliveUntil then nudgeOthers() end
+end
+
+close()
+
+-- When the next thing happens that nobody tells: a lease ends, an instance dies, a grace or a silence is over (R9).
+local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
+local reply = {
+  'ok', knownEpoch, kept, math.max(0, nextAt - now), math.max(0, graceUntil - now), waitingCount,
+  usedPermits(), grants, revision, settingsReply(revision_), more,
+}
+if full == 1 then
+  local own = {}
+  for from = 0, runningCount, 500 do
+    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
+      if member ~= '~' and ownerOf(member) == instance then own[#own + 1] = member end
+    end
+  end
+  reply[12] = numberText(seq)
+  reply[13] = table.concat(own, ',')
+  reply[14] = table.concat(redis.call('ZRANGE', instances, 0, 499), ' ')
+end
+return reply

@@ -1,0 +1,48 @@
+-- Gives free permits to the head of the line, in the same step that freed them (promise 3).
+-- Uses what `open` and `settings` made.
+--@include members
+--@include hints
+
+-- Tickets in the line that need more than the limit: passed over, ended by their own instance (R8).
+local passedOver = 0
+
+local function grantNext()
+  if inGrace() then return end
+  local free = limit - usedPermits()
+  local budget = 500
+  -- As many as can run; more at once when some of them turn out to be dead.
+  local chunk = free
+  while free > 0 and waitingCount > passedOver and budget > 0 do
+    local heads = redis.call('ZRANGE', waiting, passedOver, passedOver + math.min(chunk, budget, waitingCount - passedOver) - 1)
+    local removed, granted = {}, {}
+    local blocked = #heads == 0
+    for _, member in ipairs(heads) do
+      budget = budget - 1
+      local permits = weighted and permitsOf(member) or 1
+      if not ownerIsAlive(member) then
+        chunk = 100
+        removed[#removed + 1] = member
+      elseif permits > limit then
+        passedOver = passedOver + 1
+      elseif permits > free then
+        blocked = true
+        break
+      else
+        free = free - permits
+        removed[#removed + 1] = member
+        granted[#granted + 1] = leaseEnd
+        granted[#granted + 1] = member
+        noteGrant(member, nextNumber())
+      end
+    end
+    if #removed > 0 then waitingCount = waitingCount - redis.call('ZREM', waiting, unpack(removed)) end
+    if #granted > 0 then
+      redis.call('ZADD', running, unpack(granted))
+      runningCount = runningCount + #granted / 2
+      grants = grants + #granted / 2
+      sweepAt = math.min(sweepAt, leaseEnd)
+    end
+    if blocked then break end
+  end
+  if budget <= 0 and free > 0 then more = 1 end
+end

@@ -1,0 +1,15 @@
+import { encodeText } from '../base/encoding.js'
+
+/** The keys of one queue. All carry its encoded name as hash tag, so they share one slot of a Cluster. */
+export interface QueueKeys {
+  readonly waiting: string
+  readonly running: string
+  readonly instances: string
+  readonly state: string
+}
+
+/** `prefix:{name}:waiting` and so on. */
+export function queueKeys(prefix: string, name: string): QueueKeys {
+  const base = `${prefix}:{${encodeText(name)}}`
+  return { waiting: `${base}:waiting`, running: `${base}:running`, instances: `${base}:instances`, state: `${base}:state` }
+}

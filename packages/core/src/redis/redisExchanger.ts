@@ -1,0 +1,114 @@
+import type { JoinOptions } from '../store/contract.js'
+import type { ConfigureReply, Exchanger, ExchangeReply, ExchangeRequest, RejoinRequest, Standing, StatusReply } from '../store/exchanger.js'
+import type { SettingsChange, SettingsRecord } from '../store/settings.js'
+import type { QueueKeys } from './keys.js'
+import { readConfigure, readExchange, readRejoin, readStatus } from './replies.js'
+import {
+  configure,
+  configureArguments,
+  exchange,
+  exchangeArguments,
+  rejoin,
+  rejoinArguments,
+  status,
+  statusArguments,
+} from './scripts.generated.js'
+import { writeChange, writeRecord } from './settingsJson.js'
+import type { RedisLink } from './redisLink.js'
+
+/** One instance's way to its queue in Redis: plain data in, script calls out. */
+export class RedisExchanger implements Exchanger {
+  readonly instance: string
+  readonly #link: RedisLink
+  readonly #keys: QueueKeys
+  readonly #options: JoinOptions
+  readonly #onClose: () => void
+  #declared: string
+
+  constructor(instance: string, link: RedisLink, keys: QueueKeys, options: JoinOptions, onClose: () => void) {
+    this.instance = instance
+    this.#link = link
+    this.#keys = keys
+    this.#options = options
+    this.#onClose = onClose
+    const { declared } = options
+    this.#declared = writeRecord(declared, { values: declared, operator: {}, version: 0, by: null })
+  }
+
+  get ready(): boolean {
+    return this.#link.ready
+  }
+
+  know(record: SettingsRecord): void {
+    this.#declared = writeRecord(this.#options.declared, record)
+  }
+
+  async exchange(request: ExchangeRequest): Promise<ExchangeReply> {
+    const { releases, cancels, acquires } = request
+    const list = exchangeArguments(this.#keys, {
+      instance: this.instance,
+      epoch: request.epoch,
+      batch: request.batch,
+      holds: request.holds ? 1 : 0,
+      run: this.#link.serverRun,
+      livenessMs: this.#options.livenessMs,
+      bootMs: this.#link.bootLeftMs(this.#options.bootGraceMs),
+      keepMs: request.keepMs,
+      declared: this.#declared,
+      declaring: request.declaring ? 1 : 0,
+      revision_: request.revision,
+      full: request.full ? 1 : 0,
+      channel: this.#link.channelPrefix,
+      releases: releases.length,
+      cancels: cancels.length,
+      operations: releases.length + cancels.length === 0 ? acquires : [...releases, ...cancels, ...acquires],
+    })
+    return readExchange(await this.#link.scripts.run(exchange, list), this.#options.declared)
+  }
+
+  async rejoin(request: RejoinRequest): Promise<{ epoch: string }> {
+    const list = rejoinArguments(this.#keys, {
+      instance: this.instance,
+      epoch: request.epoch,
+      batch: request.batch,
+      run: this.#link.serverRun,
+      livenessMs: this.#options.livenessMs,
+      bootMs: this.#link.bootLeftMs(this.#options.bootGraceMs),
+      keepMs: request.keepMs,
+      declared: this.#declared,
+      fence: request.fence,
+      grants_: request.grants,
+      channel: this.#link.channelPrefix,
+      complete: request.complete ? 1 : 0,
+      known: request.known,
+      lines: request.waiting.length,
+      tickets: [...request.waiting, ...request.running.flatMap(({ member, leftMs }) => [leftMs, member])],
+    })
+    return readRejoin(await this.#link.scripts.run(rejoin, list))
+  }
+
+  async configure(change: SettingsChange, { epoch, keepMs }: Standing): Promise<ConfigureReply> {
+    const list = configureArguments(this.#keys, {
+      instance: this.instance,
+      epoch,
+      run: this.#link.serverRun,
+      livenessMs: this.#options.livenessMs,
+      bootMs: this.#link.bootLeftMs(this.#options.bootGraceMs),
+      keepMs,
+      declared: this.#declared,
+      channel: this.#link.channelPrefix,
+      ifVersion: change.ifVersion === null ? '' : String(change.ifVersion),
+      values: writeChange(change.values),
+      by: change.by ?? '',
+    })
+    return readConfigure(await this.#link.scripts.run(configure, list), this.#options.declared)
+  }
+
+  async status(members: readonly string[]): Promise<StatusReply> {
+    return readStatus(await this.#link.scripts.run(status, statusArguments(this.#keys, { members })), this.#options.declared)
+  }
+
+  close(): void {
+    this.#onClose()
+  }
+}

@@ -1,0 +1,71 @@
+import type { ConfigureReply, ExchangeReply, StatusReply, Verdicts } from '../store/exchanger.js'
+import type { Settings } from '../store/settings.js'
+import { readSettings } from './settingsJson.js'
+
+/** A reply that is not what the script promises: an outage like any other, never a verdict. */
+function malformed(script: string, reply: unknown): Error {
+  return new Error(`malformed reply of "${script}": ${JSON.stringify(reply)?.slice(0, 200)}`)
+}
+
+function readVerdicts(kept: string): Verdicts {
+  const [, first, words, grants] = kept.split(' ')
+  if (first === undefined || words === undefined || grants === undefined) throw malformed('exchange', kept)
+  return { first: Number(first), words, grants: readList(grants, ',') }
+}
+
+/** A list as scripts write them; the empty text is the empty list. */
+export function readList(text: string, separator: string): string[] {
+  return text === '' ? [] : text.split(separator)
+}
+
+export function readExchange(reply: unknown, code: Settings): ExchangeReply {
+  if (!Array.isArray(reply)) throw malformed('exchange', reply)
+  const [word, epoch, kept, nextMs, graceMs, waiting, running, grants, revision, settings, more, fence, own, instances] = reply as unknown[]
+  if (word === 'stale') return { word }
+  if (typeof epoch !== 'string' || typeof kept !== 'string') throw malformed('exchange', reply)
+  if (word === 'rejoin') return { word, epoch, verdicts: kept === '' ? null : readVerdicts(kept) }
+  if (word !== 'ok' || reply.length < 11) throw malformed('exchange', reply)
+  return {
+    word,
+    epoch,
+    verdicts: readVerdicts(kept),
+    nextMs: Number(nextMs),
+    graceMs: Number(graceMs),
+    waiting: Number(waiting),
+    running: Number(running),
+    grants: Number(grants),
+    revision: Number(revision),
+    settings: readSettings(settings, code),
+    more: Number(more) === 1,
+    full: typeof own === 'string' ? { fence: Number(fence), running: readList(own, ','), instances: String(instances) } : null,
+  }
+}
+
+export function readRejoin(reply: unknown): { epoch: string } {
+  if (!Array.isArray(reply) || reply[0] !== 'ok' || typeof reply[1] !== 'string') throw malformed('rejoin', reply)
+  return { epoch: reply[1] }
+}
+
+export function readConfigure(reply: unknown, code: Settings): ConfigureReply {
+  if (!Array.isArray(reply)) throw malformed('configure', reply)
+  const [word, detail, grants] = reply as unknown[]
+  if (word === 'full') return { word }
+  if (word === 'conflict') return { word, version: Number(detail) }
+  const settings = readSettings(detail, code)
+  if (word !== 'ok' || settings === null || typeof grants !== 'string') throw malformed('configure', reply)
+  return { word, settings, grants: readList(grants, ',') }
+}
+
+export function readStatus(reply: unknown, code: Settings): StatusReply {
+  if (!Array.isArray(reply) || reply.length < 7) throw malformed('status', reply)
+  const [, atMs, waiting, running, instances, grants, settings, ...positions] = reply as unknown[]
+  return {
+    atMs: Number(atMs),
+    waiting: Number(waiting),
+    running: Number(running),
+    instances: Number(instances),
+    grants: Number(grants),
+    settings: readSettings(settings, code)?.record ?? null,
+    positions: positions.map((position) => (position === 0 ? null : Number(position))),
+  }
+}

@@ -1,0 +1,40 @@
+import type { RedisClient } from './client.js'
+import type { Script, ScriptArguments } from './scripts.generated.js'
+
+/**
+ * Runs scripts by their hash. Only NOSCRIPT falls back to the text, and only once for all who meet it at the same time, so that a flushed
+ * script cache costs one EVAL per script. Any other error means that the call is in doubt (R5).
+ */
+export class Scripts {
+  readonly #client: RedisClient
+  readonly #loading = new Map<Script, Promise<unknown>>()
+
+  constructor(client: RedisClient) {
+    this.#client = client
+  }
+
+  async run(script: Script, list: ScriptArguments): Promise<unknown> {
+    const [keyCount, ...rest] = list as [number, ...(string | number)[]]
+    try {
+      return await this.#client.evalsha(script.sha1, keyCount, ...rest)
+    } catch (error) {
+      if (!isMissingScript(error)) throw error
+    }
+    const loading = this.#loading.get(script)
+    if (loading !== undefined) {
+      await loading.catch(() => undefined)
+      return await this.#client.evalsha(script.sha1, keyCount, ...rest)
+    }
+    const reply = this.#client.eval(script.lua, keyCount, ...rest)
+    this.#loading.set(script, reply)
+    try {
+      return await reply
+    } finally {
+      this.#loading.delete(script)
+    }
+  }
+}
+
+function isMissingScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}

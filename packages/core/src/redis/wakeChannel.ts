@@ -1,0 +1,91 @@
+import type { Clock, Timer } from '../base/clock.js'
+import type { RedisClient, RedisSubscriber } from './client.js'
+
+/** A subscriber sends nothing by itself, so a dead peer would go unnoticed. */
+const PING_EVERY_MS = 10_000
+const PONG_WITHIN_MS = 5000
+/** Without the right to subscribe it is tried again now and then. */
+const SUBSCRIBE_AGAIN_MS = 30_000
+/** A hint lists at most 500 grants; anything longer is not ours. */
+const LONGEST_MESSAGE = 200_000
+
+/** What the channel tells. */
+export interface WakeListener {
+  onMessage(message: string): void
+  onChanged(open: boolean, cause: unknown): void
+}
+
+/** The one connection on which a process hears its hints, derived from the user's client. */
+export class WakeChannel {
+  readonly #clock: Clock
+  readonly #subscriber: RedisSubscriber
+  readonly #channel: string
+  readonly #listener: WakeListener
+  #timer: Timer | undefined
+  #closed = false
+  #lastError: unknown
+
+  constructor(client: RedisClient, channel: string, clock: Clock, listener: WakeListener) {
+    this.#clock = clock
+    this.#channel = channel
+    this.#listener = listener
+    // Credentials, TLS and retry strategy are the parent's; subscribing is done below, anew for each connection.
+    const subscriber = client.duplicate({ lazyConnect: true, autoResubscribe: false, maxRetriesPerRequest: null, enableOfflineQueue: false })
+    this.#subscriber = subscriber
+    subscriber.on('error', (error) => {
+      this.#lastError = error
+    })
+    subscriber.on('connect', () => {
+      // It must not keep a process alive.
+      subscriber.stream?.unref?.()
+    })
+    subscriber.on('ready', () => void this.#subscribe())
+    subscriber.on('close', () => this.#down(this.#lastError))
+    subscriber.on('message', (from, message) => {
+      if (from === channel && message.length <= LONGEST_MESSAGE) listener.onMessage(message)
+    })
+    subscriber.connect().catch((error: unknown) => this.#down(error))
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#timer?.cancel()
+    this.#subscriber.disconnect()
+  }
+
+  async #subscribe(): Promise<void> {
+    try {
+      await this.#subscriber.subscribe(this.#channel)
+    } catch (error) {
+      this.#down(error)
+      this.#later(SUBSCRIBE_AGAIN_MS, () => void this.#subscribe())
+      return
+    }
+    if (this.#closed) return
+    this.#listener.onChanged(true, undefined)
+    this.#later(PING_EVERY_MS, () => void this.#ping())
+  }
+
+  async #ping(): Promise<void> {
+    const overdue = this.#clock.setTimer(() => this.#subscriber.disconnect(true), PONG_WITHIN_MS, 'background')
+    try {
+      await this.#subscriber.ping()
+      this.#later(PING_EVERY_MS, () => void this.#ping())
+    } catch {
+      // The connection is gone: its end is told by 'close'.
+    } finally {
+      overdue.cancel()
+    }
+  }
+
+  #down(cause: unknown): void {
+    if (this.#closed) return
+    this.#timer?.cancel()
+    this.#listener.onChanged(false, cause)
+  }
+
+  #later(ms: number, task: () => void): void {
+    this.#timer?.cancel()
+    if (!this.#closed) this.#timer = this.#clock.setTimer(task, ms, 'background')
+  }
+}

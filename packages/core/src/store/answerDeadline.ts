@@ -1,0 +1,54 @@
+import type { Clock, Timer } from '../base/clock.js'
+import type { Deferred } from './outbox.js'
+import type { Slot } from './slot.js'
+
+/** What waits for an answer now, each kind in the order of its age. */
+export interface Unanswered {
+  readonly acquires: Iterable<Slot>
+  readonly settling: Iterable<Deferred>
+}
+
+/** Bounds how long a caller waits for the store's answer, with one timer for all of them. */
+export class AnswerDeadline {
+  readonly #clock: Clock
+  readonly #afterMs: number
+  readonly #unanswered: () => Unanswered
+  readonly #onOverdue: (slot: Slot) => void
+  #timer: Timer | undefined
+
+  constructor(clock: Clock, afterMs: number, unanswered: () => Unanswered, onOverdue: (slot: Slot) => void) {
+    this.#clock = clock
+    this.#afterMs = afterMs
+    this.#unanswered = unanswered
+    this.#onOverdue = onOverdue
+  }
+
+  /** Something has begun to wait. */
+  arm(): void {
+    this.#timer ??= this.#clock.setTimer(() => this.#check(), this.#afterMs, 'foreground')
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    for (const settled of this.#unanswered().settling) settled.resolve()
+  }
+
+  #check(): void {
+    this.#timer = undefined
+    const { acquires, settling } = this.#unanswered()
+    const now = this.#clock.now()
+    let oldestMs = Infinity
+    for (const slot of [...acquires]) {
+      if (slot.unwanted) continue
+      if (now - slot.askedAtMs >= this.#afterMs) this.#onOverdue(slot)
+      else oldestMs = Math.min(oldestMs, slot.askedAtMs)
+    }
+    for (const settled of settling) {
+      if (settled.askedAtMs === undefined) continue
+      if (now - settled.askedAtMs >= this.#afterMs) settled.resolve()
+      else oldestMs = Math.min(oldestMs, settled.askedAtMs)
+    }
+    if (oldestMs < Infinity) this.#timer = this.#clock.setTimer(() => this.#check(), oldestMs + this.#afterMs - now, 'foreground')
+  }
+}

@@ -1,0 +1,124 @@
+import type { Settings, SettingsChange, SettingsRecord } from './settings.js'
+
+/** Where an instance stands with the store. */
+export interface Standing {
+  /** The epoch that the instance knows; '' if none or too old to prove a loss. */
+  readonly epoch: string
+  /** For how long the state must at least be kept. */
+  readonly keepMs: number
+}
+
+/** One batch of one instance (R4, R6). */
+export interface ExchangeRequest extends Standing {
+  readonly batch: number
+  /** Whether the instance believes to have tickets in the store. */
+  readonly holds: boolean
+  readonly declaring: boolean
+  readonly revision: number
+  /** Ask for all own running tickets and all instances. */
+  readonly full: boolean
+  /** Members of running tickets that are done. */
+  readonly releases: readonly string[]
+  /** Members of tickets that are given up, wherever they are. */
+  readonly cancels: readonly string[]
+  /** Acquires, as `Slot.operation` writes them. */
+  readonly acquires: readonly string[]
+}
+
+/** What a batch did; kept by the store, so that a repeated batch gets the same. */
+export interface Verdicts {
+  /** Number of the first accepted acquire; the next ones count on. */
+  readonly first: number
+  /** One letter per acquire: g granted, q queued, f full, p too many permits, h held (grace), u no room. */
+  readonly words: string
+  /** Tickets of this instance that were granted: `member/fence`. */
+  readonly grants: readonly string[]
+}
+
+/** The settings as another process may have changed them. */
+export interface SettingsNews {
+  readonly record: SettingsRecord
+  readonly code: Settings
+  readonly revision: number
+  /** The stored ones were garbage and have been made anew. */
+  readonly broken: boolean
+}
+
+export interface ExchangeApplied {
+  readonly word: 'ok'
+  readonly epoch: string
+  readonly verdicts: Verdicts
+  /** Milliseconds until something ends of which no message tells. */
+  readonly nextMs: number
+  /** What is left of a grace; 0: none. */
+  readonly graceMs: number
+  readonly waiting: number
+  readonly running: number
+  readonly grants: number
+  readonly revision: number
+  readonly settings: SettingsNews | null
+  /** Bounded work is left over: exchange again at once. */
+  readonly more: boolean
+  /** With `full`: a fresh fence, own running members, all instances. */
+  readonly full: { readonly fence: number; readonly running: readonly string[]; readonly instances: string } | null
+}
+
+export type ExchangeReply =
+  | ExchangeApplied
+  /** Forgotten, or memory lost: nothing was applied now. `verdicts` if this very batch had been applied before. */
+  | { readonly word: 'rejoin'; readonly epoch: string; readonly verdicts: Verdicts | null }
+  | { readonly word: 'stale' }
+
+/** A part of an instance's tickets on the way back into the store (R18). */
+export interface RejoinRequest extends Standing {
+  readonly batch: number
+  readonly fence: number
+  readonly grants: number
+  readonly complete: boolean
+  /** The instances that this one knew, each followed by a blank. */
+  readonly known: string
+  readonly waiting: readonly string[]
+  readonly running: readonly { readonly member: string; readonly leftMs: number }[]
+}
+
+export type ConfigureReply =
+  | { readonly word: 'ok'; readonly settings: SettingsNews; readonly grants: readonly string[] }
+  | { readonly word: 'conflict'; readonly version: number }
+  | { readonly word: 'full' }
+
+export interface StatusReply {
+  readonly atMs: number
+  readonly waiting: number
+  readonly running: number
+  readonly instances: number
+  readonly grants: number
+  readonly settings: SettingsRecord | null
+  readonly positions: readonly (number | null)[]
+}
+
+/**
+ * The way to a store in another process. Every method may fail or never answer; what failed is in doubt, not undone (R5).
+ * `ready` is false while sending makes no sense (no connection); `onReady` is called each time it makes sense again.
+ */
+export interface Exchanger {
+  /** This instance's id in the store. */
+  readonly instance: string
+  readonly ready: boolean
+  exchange(request: ExchangeRequest): Promise<ExchangeReply>
+  rejoin(request: RejoinRequest): Promise<{ readonly epoch: string }>
+  configure(change: SettingsChange, standing: Standing): Promise<ConfigureReply>
+  status(members: readonly string[]): Promise<StatusReply>
+  /** The settings that the store is given if it has none. */
+  know(record: SettingsRecord): void
+  /** Ends the link; what is under way may still be answered. */
+  close(): void
+}
+
+/** What an exchanger tells. */
+export interface ExchangerListener {
+  /** A connection (again): greet the store. */
+  onReady(): void
+  /** A hint: `grants` as in {@link Verdicts}, in the given epoch; none: look soon. */
+  onHint(epoch: string, grants: readonly string[]): void
+  onWakeChannel(open: boolean, cause: unknown): void
+}

@@ -1,0 +1,225 @@
+import type { Clock } from '../base/clock.js'
+import type { LeaseLostCause } from '../base/errors.js'
+import type { Place, RefusalReason } from './contract.js'
+import type { Verdicts } from './exchanger.js'
+import type { Outbox } from './outbox.js'
+import { readMember, Slot } from './slot.js'
+
+/** A handler starts only while less than this share of `livenessMs` has passed since the exchange that let it in was sent (R12). */
+const FRESH_SHARE = 0.8
+
+/** The words of verdicts that refuse. `h` (held) does not. */
+const REFUSALS: Readonly<Record<string, RefusalReason>> = { f: 'full', p: 'permits', u: 'unavailable' }
+
+/** How old a piece of news is. Monotonic ms. */
+export interface Proof {
+  /** When the exchange was sent that proves this instance alive. */
+  readonly sentAtMs: number
+  /** From when its leases are counted, never later than the store does (R13). */
+  readonly leaseFromMs: number
+}
+
+/** What this instance holds or waits for, and what each piece of news from the store means for it. */
+export class Ledger {
+  readonly #slots = new Map<string, Slot>()
+  readonly #clock: Clock
+  readonly #outbox: Outbox
+  readonly #instance: string
+  readonly #freshMs: number
+  #tickets = 0
+  #waiting = 0
+  #running = 0
+  /** The hard cap on a run, as the settings have it. */
+  leaseMs: number
+  /** The highest number or fence seen (R18). */
+  highestFence = 0
+  /** A grant came too late to be acted on: the store has to be asked for what runs. */
+  needsFull = false
+
+  constructor(clock: Clock, outbox: Outbox, instance: string, livenessMs: number, leaseMs: number) {
+    this.#clock = clock
+    this.#outbox = outbox
+    this.#instance = instance
+    this.#freshMs = livenessMs * FRESH_SHARE
+    this.leaseMs = leaseMs
+  }
+
+  /** Tickets in the line. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** Tickets that the store holds for this instance, as far as it knows. */
+  get stored(): number {
+    return this.#waiting + this.#running
+  }
+
+  *all(): Generator<Slot> {
+    yield* this.#slots.values()
+  }
+
+  open(place: Place): Slot {
+    this.#tickets += 1
+    const slot = new Slot(place, this.#tickets.toString(36), this.#clock.now())
+    place.slot = slot
+    this.#slots.set(slot.ticket, slot)
+    return slot
+  }
+
+  /** Forgets a slot; its place will hear nothing more. */
+  close(slot: Slot): void {
+    if (slot.state === 'waiting') this.#waiting -= 1
+    else if (slot.state === 'running') this.#running -= 1
+    slot.state = 'gone'
+    slot.place.slot = undefined
+    this.#slots.delete(slot.ticket)
+  }
+
+  /** Closes a slot and tells its place why. */
+  refuse(slot: Slot, reason: RefusalReason, cause?: unknown): void {
+    this.close(slot)
+    if (!slot.unwanted) slot.place.onRefused(reason, cause)
+  }
+
+  lose(slot: Slot, cause: LeaseLostCause): void {
+    this.close(slot)
+    slot.place.onLost(cause)
+  }
+
+  /** The answer to a batch: what became of its acquires, and who of this instance was granted in it. */
+  applyVerdicts(acquires: readonly Slot[], verdicts: Verdicts, waitingNow: number | null, proof: Proof): Slot[] {
+    const held: Slot[] = []
+    let number = verdicts.first
+    let queuedBehind = verdicts.words.length - verdicts.words.replaceAll('q', '').length
+    for (const [index, slot] of acquires.entries()) {
+      const word = verdicts.words[index]
+      if (word === 'g' || word === 'q') {
+        this.#number(slot, number, word === 'g', proof, waitingNow === null ? null : waitingNow - queuedBehind + 1)
+        if (word === 'q') queuedBehind -= 1
+        number += 1
+      } else if (slot.state === 'running') {
+        // A hint had let it in already; that grant counts.
+      } else if (word === 'h' && !slot.unwanted) {
+        slot.state = 'held'
+        held.push(slot)
+        slot.place.onQueued(null)
+      } else if (word === 'h') {
+        this.close(slot)
+      } else {
+        this.refuse(slot, REFUSALS[word ?? 'u'] ?? 'unavailable')
+      }
+    }
+    for (const grant of verdicts.grants) this.applyGrant(grant, proof)
+    return held
+  }
+
+  /** An acquire was accepted under a number. */
+  #number(slot: Slot, number: number, granted: boolean, proof: Proof, position: number | null): void {
+    const text = number.toFixed(0).padStart(16, '0')
+    if (number > this.highestFence) this.highestFence = number
+    if (slot.state === 'running') {
+      // A hint overtook this answer. Another number means that it stood in line twice (R10).
+      if (slot.number !== text) this.#outbox.cancel(`${text}:${this.#instance}:${slot.operation}`)
+      return
+    }
+    slot.number = text
+    if (slot.unwanted) {
+      this.#outbox.cancel(slot.member(this.#instance))
+      this.close(slot)
+      return
+    }
+    slot.state = 'waiting'
+    this.#waiting += 1
+    if (granted) this.#grant(slot, number, proof)
+    else slot.place.onQueued(position)
+  }
+
+  /** A grant `member/fence` from an answer, a hint or a list (R10). */
+  applyGrant(grant: string, proof: Proof): void {
+    const [member = '', fenceText] = grant.split('/')
+    const name = readMember(member)
+    const fence = Number(fenceText)
+    if (name === undefined || !Number.isSafeInteger(fence)) return
+    const slot = this.#slots.get(name.ticket)
+    if (slot?.state === 'sent' && !slot.unwanted) {
+      // The hint overtook the answer to its own acquire.
+      slot.number = name.number
+      slot.state = 'waiting'
+      this.#waiting += 1
+    }
+    if (slot === undefined || slot.number !== name.number) this.#outbox.release(member)
+    else if (slot.state === 'waiting') this.#grant(slot, fence, proof)
+  }
+
+  #grant(slot: Slot, fence: number, { sentAtMs, leaseFromMs }: Proof): void {
+    const now = this.#clock.now()
+    if (now - sentAtMs >= this.#freshMs) {
+      // Others may have got its place meanwhile: it keeps waiting under its number, the next exchange decides (R12).
+      this.needsFull = true
+      return
+    }
+    if (fence > this.highestFence) this.highestFence = fence
+    slot.state = 'running'
+    slot.grantedAtMs = now
+    slot.endsAtMs = leaseFromMs + this.leaseMs
+    this.#waiting -= 1
+    this.#running += 1
+    slot.place.onGranted({ fence, endsAtMs: slot.endsAtMs })
+  }
+
+  /** All own running tickets as the store has them. */
+  applyRunning(members: readonly string[], fence: number, proof: Proof): void {
+    const seen = new Set<Slot>()
+    for (const member of members) {
+      const name = readMember(member)
+      const slot = name === undefined ? undefined : this.#slots.get(name.ticket)
+      if (slot === undefined || slot.number !== name?.number) {
+        this.#outbox.release(member)
+        continue
+      }
+      seen.add(slot)
+      if (slot.state === 'waiting') this.#grant(slot, fence, proof)
+    }
+    for (const slot of this.#slots.values()) {
+      // Only what was granted before that exchange was sent can be missing from its answer (R11).
+      if (slot.state === 'running' && slot.grantedAtMs < proof.sentAtMs && !seen.has(slot)) this.lose(slot, 'taken')
+    }
+  }
+
+  /** The queue gives a place up; true if the store has to be told. */
+  giveUp(slot: Slot): boolean {
+    switch (slot.state) {
+      case 'unsent':
+        this.#outbox.withdraw(slot)
+        this.close(slot)
+        return false
+      case 'held':
+        this.close(slot)
+        return false
+      case 'sent':
+        slot.unwanted = true
+        slot.place.slot = undefined
+        return true
+      case 'waiting':
+        this.#outbox.cancel(slot.member(this.#instance))
+        this.close(slot)
+        return true
+      case 'running':
+        this.#outbox.release(slot.member(this.#instance))
+        this.close(slot)
+        return true
+      case 'gone':
+        return false
+    }
+  }
+
+  /** The limit is now so: whoever needs more can never run (R8). */
+  refuseImpossible(concurrency: number): void {
+    if (concurrency === 0) return
+    for (const slot of this.#slots.values()) {
+      if (slot.place.permits <= concurrency || slot.state !== 'waiting') continue
+      this.#outbox.cancel(slot.member(this.#instance))
+      this.refuse(slot, 'limitFell')
+    }
+  }
+}

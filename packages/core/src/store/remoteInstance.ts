@@ -1,0 +1,365 @@
+import type { Clock } from '../base/clock.js'
+import { ConflictError, StoreUnavailableError } from '../base/errors.js'
+import type { Instance, InstanceListener, JoinOptions, Place, StoreStatus } from './contract.js'
+import { AnswerDeadline } from './answerDeadline.js'
+import type { ExchangeApplied, Exchanger, ExchangeReply, ExchangeRequest, ExchangerListener, SettingsNews, Standing } from './exchanger.js'
+import { Ledger } from './ledger.js'
+import { Outbox, type Batch } from './outbox.js'
+import { bringBack } from './rejoin.js'
+import { Persistence } from './persistence.js'
+import { Schedule } from './schedule.js'
+import { sameSettings, type SettingsChange, type SettingsRecord } from './settings.js'
+import type { Slot } from './slot.js'
+
+/** How long a state that nobody uses is kept at least, beside leases and waits. */
+const KEEP_MARGIN_MS = 60_000
+
+/**
+ * One instance of a queue whose state lives in another process. Everything that changes the queue goes out in batches, one exchange at a
+ * time: what happens while one is under way goes with the next (group commit). The same batch is sent until it is answered (R4, R5).
+ */
+export class RemoteInstance implements Instance {
+  readonly id: string
+  readonly #options: JoinOptions
+  readonly #clock: Clock
+  readonly #listener: InstanceListener
+  readonly #exchanger: Exchanger
+  readonly #outbox = new Outbox()
+  readonly #ledger: Ledger
+  readonly #schedule: Schedule
+  readonly #persistence: Persistence
+  readonly #deadline: AnswerDeadline
+  /** Acquires that a grace holds back, oldest first. */
+  #held: Slot[] = []
+  #epoch = ''
+  #batchNumber = 0
+  #declared = false
+  #record: SettingsRecord
+  #revision = -1
+  #busy = false
+  /** The batch that is not answered yet. */
+  #underWay: Batch | undefined
+  #wantsEmpty = false
+  #flushPlanned = false
+  #wantsFull = false
+  #left = false
+  #onDrained: (() => void) | undefined
+  /** When the exchange was sent that was answered last; before any, never. */
+  #provenAtMs = -Infinity
+  #grants = 0
+  #knownInstances = ''
+  #healthy = true
+  #lastError: unknown
+
+  /** `connect` makes the way to the store; it gets what is to be told of it. */
+  constructor(options: JoinOptions, connect: (listener: ExchangerListener) => Exchanger) {
+    this.#options = options
+    this.#clock = options.clock
+    this.#listener = options.listener
+    this.#record = { values: options.declared, operator: {}, version: 0, by: null }
+    this.#exchanger = connect({
+      onReady: () => this.#greet(),
+      onHint: (epoch, grants) => this.#onHint(epoch, grants),
+      onWakeChannel: (open, cause) => {
+        this.#listener.wakeChannelChanged(open, cause)
+        // What was published meanwhile is lost.
+        if (open && this.#ledger.stored > 0) this.#exchangeSoon(true)
+      },
+    })
+    this.id = this.#exchanger.instance
+    const { livenessMs, pollIntervalMs, storeTimeoutMs } = options
+    this.#ledger = new Ledger(this.#clock, this.#outbox, this.id, livenessMs, options.declared.leaseMs)
+    this.#schedule = new Schedule(
+      this.#clock,
+      pollIntervalMs,
+      livenessMs,
+      () => ({
+        polls: this.#ledger.waiting > 0 || (this.#declared && !this.#record.values.enabled),
+        lives: this.#ledger.stored > 0,
+        held: this.#held.length > 0,
+      }),
+      (full) => this.#exchangeSoon(full),
+    )
+    this.#persistence = new Persistence(
+      this.#clock,
+      storeTimeoutMs,
+      () => this.#exchanger.ready,
+      (cause) => this.#setHealthy(false, cause),
+    )
+    this.#deadline = new AnswerDeadline(
+      this.#clock,
+      storeTimeoutMs,
+      () => ({
+        acquires: [...(this.#underWay?.acquires ?? []), ...this.#outbox.acquires],
+        settling: [...(this.#underWay === undefined ? [] : [this.#underWay.settled]), this.#outbox.settled],
+      }),
+      (slot) => this.#giveUpAsking(slot),
+    )
+  }
+
+  enter(place: Place): void {
+    const slot = this.#ledger.open(place)
+    this.#outbox.acquire(slot)
+    this.#deadline.arm()
+    this.#planFlush()
+  }
+
+  giveUp(place: Place): Promise<void> {
+    const slot = place.slot as Slot | undefined
+    if (slot === undefined) return Promise.resolve()
+    if (slot.state === 'held') this.#held = this.#held.filter((other) => other !== slot)
+    const { settled } = this.#outbox
+    if (!this.#ledger.giveUp(slot)) return Promise.resolve()
+    this.#planFlush()
+    settled.askedAtMs ??= this.#clock.now()
+    this.#deadline.arm()
+    return settled.promise
+  }
+
+  async status(sample: readonly Place[]): Promise<StoreStatus> {
+    const slots = sample.map(({ slot }) => slot as Slot | undefined)
+    const numbered = slots.filter((slot) => slot?.state === 'waiting').map((slot) => slot!.member(this.id))
+    const reply = await this.#ask(() => this.#exchanger.status(numbered))
+    let next = 0
+    const positions = slots.map((slot) => (slot?.state === 'waiting' || slot?.state === 'running' ? (reply.positions[next++] ?? null) : null))
+    return { ...reply, positions, settings: reply.settings ?? this.#record }
+  }
+
+  async configure(change: SettingsChange): Promise<SettingsRecord> {
+    const proof = { sentAtMs: this.#clock.now(), leaseFromMs: this.#clock.now() }
+    const reply = await this.#ask(() => this.#exchanger.configure(change, this.#standing))
+    if (reply.word === 'conflict') {
+      throw new ConflictError(`The settings are at version ${reply.version}, not ${change.ifVersion}.`, reply.version)
+    }
+    if (reply.word === 'full') throw new StoreUnavailableError('The store has no room for new settings.')
+    this.#takeSettings(reply.settings)
+    for (const grant of reply.grants) this.#ledger.applyGrant(grant, proof)
+    this.#afterNews()
+    return reply.settings.record
+  }
+
+  async leave(withinMs: number): Promise<void> {
+    if (!this.#left) {
+      for (const slot of this.#ledger.all()) this.#ledger.giveUp(slot)
+      this.#left = true
+      if (this.#busy || !this.#outbox.isEmpty) {
+        this.#planFlush()
+        await new Promise<void>((resolve) => {
+          const timer = this.#clock.setTimer(resolve, withinMs, 'foreground')
+          this.#onDrained = () => {
+            timer.cancel()
+            resolve()
+          }
+        })
+      }
+    }
+    this.#schedule.stop()
+    this.#deadline.stop()
+    this.#persistence.stop()
+    this.#exchanger.close()
+  }
+
+  /** A connection, for the first time or again: what the store has lost shows at once (R16). */
+  #greet(): void {
+    this.#persistence.retryNow()
+    this.#exchangeSoon(this.#ledger.stored > 0)
+  }
+
+  #exchangeSoon(full: boolean): void {
+    this.#wantsFull ||= full
+    this.#planFlush(true)
+  }
+
+  /** Sends what is there after the present tick, so that all that happens in it goes in one exchange. `empty`: even if nothing is there. */
+  #planFlush(empty = false): void {
+    this.#wantsEmpty ||= empty
+    if (this.#busy || this.#flushPlanned) return
+    this.#flushPlanned = true
+    process.nextTick(() => {
+      this.#flushPlanned = false
+      if (!this.#busy) void this.#exchangeAll()
+    })
+  }
+
+  /** One exchange after the other, as long as there is something to tell. Never rejects. */
+  async #exchangeAll(): Promise<void> {
+    this.#busy = true
+    try {
+      while ((this.#wantsEmpty || !this.#outbox.isEmpty) && !this.#persistence.stopped) {
+        this.#wantsEmpty = false
+        const more = await this.#exchange()
+        if (more) this.#wantsEmpty = true
+      }
+    } catch (error) {
+      // Only a fault of our own gets here; the queue must go on.
+      this.#listener.troubled(error)
+    }
+    this.#busy = false
+    if (this.#left) this.#onDrained?.()
+    else this.#schedule.arm()
+  }
+
+  /** One batch, until it is answered; whether another should follow at once. */
+  async #exchange(): Promise<boolean> {
+    const batch = this.#outbox.take()
+    this.#underWay = batch
+    const full = this.#wantsFull
+    this.#wantsFull = false
+    this.#batchNumber += 1
+    for (const slot of batch.acquires) slot.state = 'sent'
+    const sentAtMs = this.#clock.now()
+    const request: ExchangeRequest = {
+      batch: this.#batchNumber,
+      ...this.#standing,
+      holds: this.#ledger.stored > 0,
+      declaring: !this.#declared,
+      revision: this.#revision,
+      full,
+      releases: batch.releases,
+      cancels: batch.cancels,
+      acquires: batch.acquires.map(({ operation }) => operation),
+    }
+    const reply = await this.#persistence.until(() => this.#exchanger.exchange(request))
+    this.#underWay = undefined
+    if (reply === undefined) return false
+    this.#setHealthy(true)
+    return await this.#apply(batch, reply, sentAtMs)
+  }
+
+  async #apply(batch: Batch, reply: ExchangeReply, sentAtMs: number): Promise<boolean> {
+    if (reply.word === 'stale') throw new Error('The store answered the batch under way as one of long ago.')
+    if (reply.word === 'ok') {
+      this.#applyReply(batch, reply, sentAtMs)
+      return reply.more
+    }
+    const sameEpoch = reply.epoch === this.#epoch
+    if (reply.verdicts === null) {
+      for (const slot of batch.acquires) slot.state = 'unsent'
+      const wanted = batch.acquires.filter((slot) => !slot.unwanted)
+      for (const slot of batch.acquires) if (slot.unwanted) this.#ledger.close(slot)
+      this.#outbox.putBack({ ...batch, acquires: wanted })
+    } else {
+      // It had been applied before the memory was lost, and its answer was lost too.
+      this.#hold(this.#ledger.applyVerdicts(batch.acquires, reply.verdicts, null, { sentAtMs, leaseFromMs: sentAtMs }))
+      batch.settled.resolve()
+    }
+    await this.#rejoin(sameEpoch)
+    return true
+  }
+
+  #applyReply(batch: Batch, reply: ExchangeApplied, sentAtMs: number): void {
+    const before = this.#provenAtMs
+    this.#provenAtMs = sentAtMs
+    this.#declared = true
+    this.#epoch = reply.epoch
+    this.#grants = reply.grants
+    if (reply.settings !== null) this.#takeSettings(reply.settings)
+    batch.settled.resolve()
+    const proof = { sentAtMs, leaseFromMs: sentAtMs }
+    const held = this.#ledger.applyVerdicts(batch.acquires, reply.verdicts, reply.waiting, proof)
+    if (reply.full !== null) {
+      this.#knownInstances = reply.full.instances
+      // Those granted since the exchange before: their leases are counted from there (R13).
+      this.#ledger.applyRunning(reply.full.running, reply.full.fence, { sentAtMs, leaseFromMs: before === -Infinity ? sentAtMs : before })
+    }
+    if (reply.graceMs === 0 && this.#held.length + held.length > 0) {
+      this.#outbox.acquireFirst([...this.#held, ...held])
+      for (const slot of [...this.#held, ...held]) slot.state = 'unsent'
+      this.#held = []
+    } else {
+      this.#hold(held)
+    }
+    this.#schedule.answered(reply.full !== null, reply.nextMs, reply.graceMs)
+    this.#afterNews()
+  }
+
+  #hold(slots: Slot[]): void {
+    if (slots.length > 0) this.#held = [...this.#held, ...slots]
+  }
+
+  /** Puts back what the store has lost, or lost sight of (R14). */
+  async #rejoin(sameEpoch: boolean): Promise<void> {
+    if (sameEpoch) {
+      for (const slot of this.#ledger.all()) if (slot.state === 'running') this.#ledger.lose(slot, 'forgotten')
+    }
+    const sentAtMs = this.#clock.now()
+    const epoch = await bringBack({
+      slots: this.#ledger.all(),
+      instance: this.id,
+      nowMs: sentAtMs,
+      request: { batch: this.#batchNumber, ...this.#standing, fence: this.#ledger.highestFence, grants: this.#grants, known: `${this.#knownInstances} ` },
+      send: (request) => this.#persistence.until(() => this.#exchanger.rejoin(request)),
+    })
+    if (epoch === undefined) return
+    this.#epoch = epoch
+    this.#provenAtMs = sentAtMs
+    this.#wantsFull = true
+  }
+
+  #onHint(epoch: string, grants: readonly string[]): void {
+    if (this.#left) return
+    if (epoch !== this.#epoch || grants.length === 0) {
+      this.#exchangeSoon(true)
+      return
+    }
+    const proof = { sentAtMs: this.#provenAtMs, leaseFromMs: this.#provenAtMs }
+    for (const grant of grants) this.#ledger.applyGrant(grant, proof)
+    this.#afterNews()
+  }
+
+  /** Something may have been put in the outbox, or found to need another look. */
+  #afterNews(): void {
+    if (this.#ledger.needsFull) {
+      this.#ledger.needsFull = false
+      this.#exchangeSoon(true)
+    } else if (!this.#outbox.isEmpty) {
+      this.#planFlush()
+    }
+    this.#schedule.arm()
+  }
+
+  #takeSettings({ record, code, revision, broken }: SettingsNews): void {
+    this.#revision = revision
+    this.#record = record
+    this.#ledger.leaseMs = record.values.leaseMs
+    this.#exchanger.know(record)
+    this.#listener.settingsChanged(record)
+    if (!sameSettings(code, this.#options.declared)) this.#listener.configConflict(this.#options.declared, code)
+    if (broken) this.#listener.troubled(new Error('The settings in the store were garbage; the last good ones were put in their place.'))
+    this.#ledger.refuseImpossible(record.values.concurrency)
+  }
+
+  get #standing(): Standing {
+    const { leaseMs, maxWaitMs } = this.#record.values
+    const keepMs = Math.max(leaseMs, maxWaitMs) + this.#options.livenessMs + KEEP_MARGIN_MS
+    // A state that may have reached the end of its days by itself proves no loss.
+    return { epoch: this.#clock.now() - this.#provenAtMs < keepMs ? this.#epoch : '', keepMs }
+  }
+
+  /** No answer within `storeTimeoutMs`: the store could not decide. */
+  #giveUpAsking(slot: Slot): void {
+    const { place } = slot
+    const cause = this.#lastError ?? new Error(`no answer within ${this.#options.storeTimeoutMs} ms`)
+    this.#setHealthy(false, cause)
+    if (slot.state === 'sent') slot.unwanted = true
+    else this.#ledger.giveUp(slot)
+    place.slot = undefined
+    place.onRefused('unavailable', cause)
+  }
+
+  async #ask<Reply>(call: () => Promise<Reply>): Promise<Reply> {
+    if (this.#left || !this.#exchanger.ready) throw new StoreUnavailableError('There is no connection to the store.', { cause: this.#lastError })
+    try {
+      return await this.#persistence.once(call)
+    } catch (cause) {
+      throw new StoreUnavailableError('The store did not answer.', { cause, retryAfterMs: 1000 })
+    }
+  }
+
+  #setHealthy(healthy: boolean, cause?: unknown): void {
+    if (!healthy) this.#lastError = cause
+    if (healthy === this.#healthy) return
+    this.#healthy = healthy
+    this.#listener.healthChanged(healthy, cause)
+  }
+}
