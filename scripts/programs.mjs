@@ -1,5 +1,5 @@
 // The programs beside Node that the tests need: finds them, and installs them where that is simple.
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { CommandError, run } from './process.mjs'
 
@@ -92,7 +92,7 @@ function onPath(name) {
 function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK)
-    return true
+    return statSync(path).isFile()
   } catch {
     return false
   }
