@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js'
-import { CancelledError, DrainingError, isFairQueueError, type FairQueueError } from '../base/errors.js'
+import { CancelledError, DrainingError, isFairQueueError, OptionError, type FairQueueError } from '../base/errors.js'
 import { Events } from '../base/events.js'
 import type { WarningCode } from '../base/logger.js'
 import { optionError, readDurationMs, readInteger, refuseUnknown, show } from '../base/options.js'
@@ -61,6 +61,8 @@ export class FairQueueCore {
   #degraded = false
   #wakeChannelOpen = true
   #conflictTold = false
+  /** What `report` has warned of. */
+  readonly #reported = new Set<string>()
   #closing: Promise<void> | undefined
   #onIdle: (() => void) | undefined
 
@@ -203,6 +205,17 @@ export class FairQueueCore {
   close(options: CloseOptions = {}): Promise<void> {
     this.#closing ??= this.#close(readDurationMs('graceMs', options.graceMs === undefined ? 10_000 : options.graceMs))
     return this.#closing
+  }
+
+  /**
+   * @internal Something around this queue went wrong that need not be the request's fault, e.g. a function in the options gave nonsense:
+   * tells it as `error`; where nobody listens, one warning per option.
+   */
+  report(error: unknown): void {
+    const about = error instanceof OptionError ? error.option : ''
+    if (this.#reported.has(about) && !this.#events.heard('error')) return
+    this.#reported.add(about)
+    this.#trouble('FQ_TROUBLE', 'Something went wrong', error)
   }
 
   async #close(graceMs: number): Promise<void> {

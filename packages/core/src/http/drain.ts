@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http'
+import { finished } from 'node:stream'
+import type { Clock } from '../base/clock.js'
+
+/** A refused upload is read for at most so long and so many bytes, so that its sender gets to read why; then the connection ends. */
+const LONGEST_MS = 5000
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** Whether the client is still sending, or has sent what nobody read. */
+export function hasUnreadBody(req: IncomingMessage): boolean {
+  if (req.complete && req.readableLength === 0) return false
+  const { headers } = req
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+/**
+ * Reads and drops the rest of a request's body within bounds, then calls back once. Closing a connection with unread data in it would
+ * reset it, and a reset can take away the answer that the client has not read yet.
+ */
+export function drainThen(req: IncomingMessage, clock: Clock, done: () => void): void {
+  let bytes = 0
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.length
+    // Enough read: what is left of the time is for the client to read the answer.
+    if (bytes > MOST_BYTES) req.pause()
+  }
+  const stopWatching = finished(req, { writable: false }, () => end())
+  const timer = clock.setTimer(() => end(), LONGEST_MS, 'background')
+  const end = (): void => {
+    stopWatching()
+    timer.cancel()
+    req.off('data', count)
+    done()
+  }
+  req.on('data', count)
+  req.resume()
+}

@@ -1,0 +1,250 @@
+import { systemClock, type Clock } from '../base/clock.js'
+import { isFairQueueError, OptionError, type FairQueueError } from '../base/errors.js'
+import { processLogger, type Logger } from '../base/logger.js'
+import { readDurationMs, readInteger, show } from '../base/options.js'
+import type { CloseOptions, FairQueueCore } from '../queue/fairQueue.js'
+import type { FairQueueOptions } from '../queue/options.js'
+import type { Outcome, Ticket } from '../queue/ticket.js'
+import { asksForEventStream } from './accept.js'
+import { Admission, type SlotTerms } from './admission.js'
+import { refusalAnswer, sendAnswer, stopAnswer, type AnswerTerms, type Message } from './answer.js'
+import { within } from './deadline.js'
+import { hasUnreadBody } from './drain.js'
+import { END_ID, takeLastEventId } from './lastEventId.js'
+import type { GateOptions } from './options.js'
+import { isPreflight } from './preflight.js'
+import { isOver } from './presence.js'
+import { describeRefusal, type Refusal } from './refusal.js'
+import { isQueue, resolveHttpOptions, type ResolvedHttpOptions } from './resolvedOptions.js'
+import { SendWatch } from './sendWatch.js'
+import { Wait, type WaitTerms } from './wait.js'
+import type { Visit } from './visit.js'
+
+/** How long the user's own functions may think. */
+const ANSWER_WITHIN_MS = 1000
+
+/** What `#identify` finds: whose request it is, or that it needs no place. */
+type Identity = { readonly pass: true } | { readonly pass: false; readonly key: string | undefined }
+
+const PASS: Identity = { pass: true }
+const NOBODY: Identity = { pass: false, key: undefined }
+
+/**
+ * Stands in front of a route: takes a place for each request, lets it wait, tells it, lets it in or refuses it, and frees the place when
+ * the work is done. Knows no framework; an adapter presents each request as a {@link Visit}.
+ */
+export class Gate<Request> {
+  /** The one queue of this gate; null where a function chooses. */
+  readonly queue: FairQueueCore | null
+  readonly #options: ResolvedHttpOptions<Request>
+  readonly #chooseQueue: (request: Request) => FairQueueCore
+  readonly #ownsQueue: boolean
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #slotTerms: SlotTerms
+  #lostHeadersTold = false
+
+  /** `makeQueue` makes the queue where the options bring none. @throws OptionError naming the option and what it got */
+  constructor(options: GateOptions<Request>, makeQueue: (options: FairQueueOptions) => FairQueueCore) {
+    const resolved = resolveHttpOptions(options)
+    const { queue } = resolved
+    this.#options = resolved
+    this.#ownsQueue = queue === null
+    this.queue = queue === null ? makeQueue(resolved.queueOptions) : typeof queue === 'function' ? null : queue
+    const fixed = this.queue
+    this.#chooseQueue = typeof queue === 'function' ? queue : () => fixed!
+    this.#clock = fixed?.options.clock ?? systemClock
+    this.#logger = resolved.logger ?? fixed?.options.logger ?? processLogger
+    const { abortGraceMs, sendGraceMs } = resolved
+    this.#slotTerms = { clock: this.#clock, abortGraceMs, sending: new SendWatch(this.#clock, sendGraceMs) }
+  }
+
+  /** Deals with one request. What comes of it is told through the visit, perhaps before this call returns. Never throws. */
+  handle(visit: Visit<Request>): void {
+    const { req, res } = visit
+    if (takeLastEventId(req) === END_ID && req.method === 'GET') {
+      sendAnswer(req, res, stopAnswer)
+      visit.leave()
+      return
+    }
+    let identity: Identity | Promise<Identity>
+    try {
+      identity = isPreflight(req) ? PASS : this.#identify(visit.request)
+    } catch (error) {
+      visit.fail(error)
+      return
+    }
+    if (identity instanceof Promise) {
+      identity
+        .then(
+          (known) => this.#enter(visit, known),
+          (error: unknown) => visit.fail(error),
+        )
+        .catch((error: unknown) =>
+          this.#logger.warn('What lies behind the gate threw.', { code: 'FQ_TROUBLE', cause: error }),
+        )
+    } else {
+      this.#enter(visit, identity)
+    }
+  }
+
+  /** Closes the queue if this gate made it: newcomers and waiters are refused, running ones may finish. Never rejects. */
+  async close(options?: CloseOptions): Promise<void> {
+    if (this.#ownsQueue) await this.queue!.close(options)
+  }
+
+  #identify(request: Request): Identity | Promise<Identity> {
+    const { skip, keyGenerator } = this.#options
+    if (skip !== undefined) {
+      const skipped = skip(request)
+      if (isThenable(skipped)) {
+        return within(ANSWER_WITHIN_MS, this.#clock, 'skip', skipped).then((yes) =>
+          yes ? PASS : this.#identifyKey(request),
+        )
+      }
+      if (skipped) return PASS
+    }
+    return keyGenerator === undefined ? NOBODY : this.#identifyKey(request)
+  }
+
+  #identifyKey(request: Request): Identity | Promise<Identity> {
+    const key = this.#options.keyGenerator?.(request)
+    if (isThenable(key)) return within(ANSWER_WITHIN_MS, this.#clock, 'keyGenerator', key).then(readKey)
+    return readKey(key)
+  }
+
+  #enter(visit: Visit<Request>, identity: Identity): void {
+    if (isOver(visit.req, visit.res)) {
+      visit.leave()
+      return
+    }
+    if (identity.pass) {
+      visit.proceed(new Admission(visit, this.#slotTerms, null, null))
+      return
+    }
+    let queue: FairQueueCore
+    let ticket: Ticket
+    try {
+      queue = this.#queueFor(visit.request)
+      ticket = this.#takePlace(queue, visit.request, identity.key)
+    } catch (error) {
+      visit.fail(error)
+      return
+    }
+    if (ticket.outcome === undefined) {
+      const terms = this.#waitTerms(visit, queue)
+      new Wait(visit, ticket, terms, (outcome, streamed) =>
+        this.#settle(visit, queue, ticket, outcome, streamed),
+      ).begin()
+    } else {
+      this.#settle(visit, queue, ticket, ticket.outcome, false)
+    }
+  }
+
+  #queueFor(request: Request): FairQueueCore {
+    const queue = this.#chooseQueue(request)
+    if (isQueue(queue)) return queue
+    throw new OptionError('queue', `The function "queue" must return a FairQueue, got ${show(queue)}.`)
+  }
+
+  #takePlace(queue: FairQueueCore, request: Request, key: string | undefined): Ticket {
+    const { permits, maxWaitMs } = this.#options
+    return queue.enter({
+      key,
+      permits:
+        typeof permits === 'function'
+          ? this.#ask(queue, () => readInteger('permits', permits(request), { min: 1 }))
+          : permits,
+      maxWaitMs:
+        typeof maxWaitMs === 'function'
+          ? this.#ask(queue, () => readDurationMs('maxWaitMs', maxWaitMs(request)))
+          : maxWaitMs,
+    })
+  }
+
+  /** A function's nonsense, or its throwing, does not cost the request its place: the default counts, and the queue's `error` tells. */
+  #ask<Value>(queue: FairQueueCore, read: () => Value): Value | undefined {
+    try {
+      return read()
+    } catch (error) {
+      queue.report(error)
+      return undefined
+    }
+  }
+
+  #settle(
+    visit: Visit<Request>,
+    queue: FairQueueCore,
+    ticket: Ticket,
+    outcome: Outcome | null,
+    streamed: boolean,
+  ): void {
+    if (outcome === null) {
+      visit.leave()
+    } else if (isFairQueueError(outcome)) {
+      this.#refuse(visit, queue, ticket, outcome, streamed)
+    } else {
+      const waitedMs = Math.round(outcome.waitedMs)
+      if (waitedMs > 0 && !streamed && !visit.res.headersSent)
+        visit.res.appendHeader('Server-Timing', `fairqueue;dur=${waitedMs}`)
+      visit.proceed(new Admission(visit, this.#slotTerms, ticket, outcome))
+    }
+  }
+
+  #refuse(visit: Visit<Request>, queue: FairQueueCore, ticket: Ticket, error: FairQueueError, streamed: boolean): void {
+    const { req, request } = visit
+    const { onRejected, printPolicy } = this.#options
+    const refusal = describeRefusal(error, queue, ticket, this.#options)
+    if (onRejected !== undefined) this.#ask(queue, () => onRejected(request, refusal))
+    const connectionHeader = req.httpVersionMajor === 1
+    const terms: AnswerTerms = {
+      concurrency: queue.settings.concurrency,
+      printPolicy,
+      connectionHeader,
+      drain: connectionHeader && !streamed && hasUnreadBody(req),
+    }
+    const answer = this.#ask(queue, () => refusalAnswer(refusal, this.#messageFor(request, refusal), terms))
+    visit.refuse(refusal, answer ?? refusalAnswer(refusal, undefined, terms))
+  }
+
+  #messageFor(request: Request, refusal: Refusal): Message | undefined {
+    const { message } = this.#options
+    return typeof message === 'function' ? message(request, refusal) : message
+  }
+
+  #waitTerms({ req }: Visit<Request>, queue: FairQueueCore): WaitTerms {
+    const { sse, sseFormat, statusDelayMs, heartbeatMs } = this.#options
+    const asked = sse === 'always' || (sse === 'auto' && asksForEventStream(req.headers.accept))
+    return {
+      tell: asked && req.method !== 'HEAD',
+      statusDelayMs,
+      heartbeatMs,
+      format: sseFormat,
+      statusIntervalMs: queue.options.statusIntervalMs,
+      clock: this.#clock,
+      headersLost: (names) => this.#tellLostHeaders(names),
+    }
+  }
+
+  #tellLostHeaders(names: readonly string[]): void {
+    if (this.#lostHeadersTold) return
+    this.#lostHeadersTold = true
+    this.#logger.warn(
+      `A handler set headers after its response had begun with the wait's own head; they were not sent: ${names.join(', ')}. Set them before the queue, or use sse: 'never'.`,
+      { code: 'FQ_LOST_HEADERS' },
+    )
+  }
+}
+
+function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+function readKey(key: unknown): Identity {
+  if (key === undefined || key === null || key === '') return NOBODY
+  if (typeof key === 'string') return { pass: false, key }
+  throw new OptionError(
+    'keyGenerator',
+    `The function "keyGenerator" must return a text, null or undefined, got ${show(key)}.`,
+  )
+}

@@ -1,0 +1,33 @@
+import { STATUS_CODES } from 'node:http'
+import { isOverLimit, type Refusal } from './refusal.js'
+
+/** A problem document (RFC 9457) with this library's members. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  /** The seconds of the header `Retry-After`. */
+  readonly retryAfter?: number
+  /** Names of the limits that were hit. */
+  readonly 'violated-policies'?: readonly string[]
+}
+
+/** Of the registry "HTTP Problem Types" (draft-ietf-httpapi-ratelimit-headers). */
+const REDUCED_CAPACITY = {
+  type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
+  title: 'Request cannot be satisfied due to temporary server capacity constraints',
+} as const
+
+/** What a refused client reads. The type says what happened, also where `statusCode` changed the status. */
+export function problemOf({ code, status, message, retryAfter, queue, error }: Refusal): Problem {
+  return {
+    ...(error.status === 503 ? REDUCED_CAPACITY : { type: 'about:blank', title: STATUS_CODES[status] ?? 'Refused' }),
+    status,
+    detail: message,
+    code,
+    ...(retryAfter !== null && { retryAfter }),
+    ...(isOverLimit(code) && { 'violated-policies': [queue] }),
+  }
+}

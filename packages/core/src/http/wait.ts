@@ -1,0 +1,87 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { Timer } from '../base/clock.js'
+import { Lease } from '../queue/lease.js'
+import type { Outcome, Ticket } from '../queue/ticket.js'
+import { isOver } from './presence.js'
+import { StatusStream, type StreamTerms } from './statusStream.js'
+import type { Visit } from './visit.js'
+
+/** How a request waits. */
+export interface WaitTerms extends StreamTerms {
+  /** Whether the client is told of the wait in a stream of events. */
+  readonly tell: boolean
+  /** How long the response stays untouched before the first event, in milliseconds. */
+  readonly statusDelayMs: number
+}
+
+/**
+ * The outcome of a wait: the ticket's, or null when nobody is left who waits. `streamed`: the early head has been sent.
+ */
+export type WaitListener = (outcome: Outcome | null, streamed: boolean) => void
+
+/**
+ * One request's wait for its turn, between the response's untouched state and the handler. Gives the ticket up when the client goes or
+ * when somebody else answers.
+ */
+export class Wait {
+  readonly #visit: Visit<unknown>
+  readonly #ticket: Ticket
+  readonly #terms: WaitTerms
+  readonly #listener: WaitListener
+  readonly #headWasSent: boolean
+  /** The turn comes out of another request's end: without this the handler would run in that request's `AsyncLocalStorage`. */
+  readonly #context = new AsyncResource('FairQueueWait')
+  readonly #onClose = (): void => this.#nobodyWaits('The client has gone.')
+  #delay: Timer | undefined
+  #stream: StatusStream | undefined
+  #over = false
+
+  constructor(visit: Visit<unknown>, ticket: Ticket, terms: WaitTerms, listener: WaitListener) {
+    this.#visit = visit
+    this.#ticket = ticket
+    this.#terms = terms
+    this.#listener = listener
+    this.#headWasSent = visit.res.headersSent
+  }
+
+  begin(): void {
+    const { tell, clock, statusDelayMs } = this.#terms
+    this.#visit.res.on('close', this.#onClose)
+    if (tell) this.#delay = clock.setTimer(() => this.#openStream(), statusDelayMs, 'background')
+    this.#ticket.whenSettled((outcome) => this.#settled(outcome))
+  }
+
+  #openStream(): void {
+    const { req, res } = this.#visit
+    if (res.headersSent || isOver(req, res)) return
+    this.#stream = new StatusStream(this.#visit, this.#ticket, this.#terms, () =>
+      this.#nobodyWaits('Somebody else has answered.'),
+    )
+  }
+
+  #settled(outcome: Outcome): void {
+    if (this.#over) return
+    const { req, res } = this.#visit
+    if (isOver(req, res) || (this.#stream === undefined && res.headersSent !== this.#headWasSent)) {
+      if (outcome instanceof Lease) void outcome.release()
+      this.#end(null)
+    } else {
+      if (outcome instanceof Lease) this.#stream?.admit()
+      this.#end(outcome)
+    }
+  }
+
+  #nobodyWaits(why: string): void {
+    if (this.#over) return
+    this.#end(null)
+    this.#ticket.cancel(new Error(why))
+  }
+
+  #end(outcome: Outcome | null): void {
+    this.#over = true
+    this.#delay?.cancel()
+    this.#stream?.stop()
+    this.#visit.res.off('close', this.#onClose)
+    this.#context.runInAsyncScope(this.#listener, undefined, outcome, this.#stream !== undefined)
+  }
+}
