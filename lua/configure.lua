@@ -17,33 +17,32 @@
 --@reply ok, settings, grants of the caller's own tickets
 --@reply conflict, version in force: nothing was changed
 --@reply full: the server has no room
+-- No batch: this call may be made at any time, by an instance that has no tickets.
 local batch = nil
 --@include open
---@include settings
---@include sweep
---@include grant
---@include close
+--@include members
 
-makeFirstWrite('HSET', state, 'last', now)
-if not room then
-  close()
-  return { 'full' }
-end
-loadSettings(false, false)
+local probe = redis.pcall('HSET', state, 'last', now)
+if type(probe) == 'table' then return { 'full' } end
+--@include records
+local declaring, rejoining = false, false
+--@include settings
 
 local record = storedRecord()
-if ifVersion ~= '' and tonumber(ifVersion) ~= record.version then
-  close()
-  return { 'conflict', record.version }
+local conflicts = ifVersion ~= '' and tonumber(ifVersion) ~= record.version
+if not conflicts then
+  for name, value in pairs(cjson.decode(values)) do record.operator[name] = value or nil end
+  record.version = record.version + 1
+  record.by = by
+  putInForce(record)
+  limit = tonumber(fields[10])
+  leaseEnd = now + math.ceil(tonumber(fields[12]))
 end
-for name, value in pairs(cjson.decode(values)) do record.operator[name] = value or nil end
-record.version = record.version + 1
-record.by = by
-putInForce(record)
-loadSettings(false, false)
-grantNext()
-change('grants', grants)
-hintOthers()
-nudgeOthers()
-close()
-return { 'ok', settingsReply(-1), table.concat(ownGrants, ',') }
+local mayGrant, nudge = not conflicts, not conflicts
+--@include grant
+--@include hints
+--@include close
+if conflicts then return { 'conflict', record.version } end
+local knownRevision = -1
+--@include news
+return { 'ok', news, table.concat(ownGrants, ',') }

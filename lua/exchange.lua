@@ -12,8 +12,8 @@
 --@arg bootMs     number  what is left of the boot grace (R17)
 --@arg keepMs     number  for how long the state must at least be kept
 --@arg declared   string  JSON: settings in this instance's code, and the operator's that it knows
---@arg declaring  number  1 if this instance has just started: its code value counts from now on (R23)
---@arg revision_  number  the revision of the settings that the instance knows
+--@arg starting   number  1 if this instance has just started: its code value counts from now on (R23)
+--@arg knownRevision number  the revision of the settings that the instance knows
 --@arg full       number  1 to be told all its running tickets and all instances
 --@arg channel    string  how the wake channels' names begin
 --@arg releases   number  how many of the operations are members to release
@@ -23,117 +23,110 @@
 --@reply rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
 --@reply stale: a late copy of an earlier batch; ignored
 --@include open
---@include settings
---@include sweep
---@include grant
---@include grace
---@include close
+--@include members
 
 -- A late copy of a batch that was answered long ago.
 if keptBatch and batch < keptBatch then return { 'stale' } end
 
-local repeated = keptBatch == batch and kept or ''
-local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and not inGrace()
-local unknown = not aliveUntil or not kept or stalled
-if holds == 1 and (otherEpoch or unknown) then
-  makeFirstWrite('HSET', state, 'last', now)
-  if stalled and not otherEpoch then
-    forget(instance)
-    removeRunningOfTheDead()
-    startPurge()
-  end
-  close()
-  return { 'rejoin', knownEpoch, repeated }
+local repeated = keptBatch == batch
+local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and now >= graceUntil
+local forgotten = holds == 1 and (otherEpoch or stalled or not aliveUntil or not kept)
+local applies = not forgotten and not repeated
+-- Its time is over: it is swept like any other.
+if forgotten and stalled then sweepAt = 0 end
+
+local lives = not forgotten
+--@include beat
+local known = ''
+if lives then
+  --@include grace
 end
+local declaring, rejoining = starting == 1 and lives, false
+--@include settings
 
-makeFirstWrite('ZADD', instances, now + livenessMs, instance)
-sweepAt = math.min(sweepAt, now + livenessMs)
-comeBack('')
-loadSettings(declaring == 1, false)
-
-if repeated == '' then
-  -- 1. releases and cancels
-  local firstCancel = operations + releases
-  local firstAcquire = firstCancel + cancels
+-- 1. releases and cancels
+local firstCancel = operations + releases
+local firstAcquire = firstCancel + cancels
+if applies then
   if releases > 0 then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, operations, firstCancel - 1)) end
   if cancels > 0 then
     local left = redis.call('ZREM', waiting, unpack(ARGV, firstCancel, firstAcquire - 1))
     waitingCount = waitingCount - left
     if left < cancels then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, firstCancel, firstAcquire - 1)) end
   end
-
-  -- 2. the proof of life stands above; 3. and 4.
-  sweep()
-  grantNext()
-
-  -- 5. acquires
-  local first = 0
-  local words, line, started = {}, {}, {}
-  local acquires = #ARGV - firstAcquire + 1
-  if acquires > 0 then
-    local held = inGrace()
-    local free = held and 0 or limit - usedPermits()
-    for index = firstAcquire, #ARGV do
-      local operation = ARGV[index]
-      local permits = 1
-      if not string.find(operation, ':1:', 1, true) then permits = tonumber(string.match(operation, '^[^:]+:(%d+)')) end
-      local word
-      if held then
-        word = 'h'
-      elseif not room then
-        word = 'u'
-      elseif permits > limit and limit > 0 then
-        word = 'p'
-      else
-        local goesFirst = waitingCount == passedOver and permits <= free
-        if not goesFirst and waitingCount >= sizeLimit then
-          word = 'f'
-        else
-          word = goesFirst and 'g' or 'q'
-          local number = nextNumber()
-          if first == 0 then first = number end
-          local member = numberText(number) .. ':' .. instance .. ':' .. operation
-          if permits > 1 and not weighted then
-            weighted = true
-            change('weighted', '1')
-          end
-          if goesFirst then
-            free = free - permits
-            started[#started + 1] = leaseEnd
-            started[#started + 1] = member
-          else
-            waitingCount = waitingCount + 1
-            line[#line + 1] = number
-            line[#line + 1] = member
-          end
-        end
-      end
-      words[#words + 1] = word
-    end
-    if #started > 0 then
-      redis.call('ZADD', running, unpack(started))
-      runningCount = runningCount + #started / 2
-      grants = grants + #started / 2
-      sweepAt = math.min(sweepAt, leaseEnd)
-    end
-    if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
-  end
-  change('grants', grants)
-  kept = batch .. ' ' .. numberText(first) .. ' ' .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',')
-  change('kept:' .. instance, kept)
-
-  -- 6. hints
-  hintOthers()
-  if not aliveUntil then nudgeOthers() end
 end
 
-close()
+-- 2. the proof of life stands above; 3. and 4.
+if not repeated then
+  --@include sweep
+end
+local mayGrant = applies
+--@include grant
 
+-- 5. acquires
+if applies then
+  local first = 0
+  local words, line, started = {}, {}, {}
+  for index = firstAcquire, #ARGV do
+    local operation = ARGV[index]
+    local permits = 1
+    if not string.find(operation, ':1:', 1, true) then permits = tonumber(string.match(operation, '^[^:]+:(%d+)')) end
+    local word
+    if now < graceUntil then
+      word = 'h'
+    elseif not room then
+      word = 'u'
+    elseif permits > limit and limit > 0 then
+      word = 'p'
+    else
+      local goesFirst = waitingCount == passedOver and permits <= free
+      if not goesFirst and waitingCount >= sizeLimit then
+        word = 'f'
+      else
+        seq = math.max(seq + 1, serverUs)
+        if first == 0 then first = seq end
+        local member = string.format('%016.0f', seq) .. ':' .. instance .. ':' .. operation
+        if permits > 1 and not weighted then
+          weighted = true
+          change('weighted', '1')
+        end
+        if goesFirst then
+          word = 'g'
+          free = free - permits
+          started[#started + 1] = leaseEnd
+          started[#started + 1] = member
+        else
+          word = 'q'
+          waitingCount = waitingCount + 1
+          line[#line + 1] = seq
+          line[#line + 1] = member
+        end
+      end
+    end
+    words[#words + 1] = word
+  end
+  if #started > 0 then
+    redis.call('ZADD', running, unpack(started))
+    runningCount = runningCount + #started / 2
+    grants = grants + #started / 2
+    sweepAt = math.min(sweepAt, leaseEnd)
+  end
+  if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
+  kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',')
+  change('kept:' .. instance, kept)
+end
+
+-- 6. hints; whoever is new is told to the others, who may have to wait for it after a loss (R16)
+local nudge = applies and not aliveUntil
+--@include hints
+--@include close
+
+if forgotten then return { 'rejoin', knownEpoch, repeated and kept or '' } end
+--@include news
 -- When the next thing happens that nobody tells: a lease ends, an instance dies, a grace or a silence is over (R9).
 local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
 local reply = {
-  'ok', knownEpoch, kept, math.max(0, nextAt - now), math.max(0, graceUntil - now), waitingCount,
-  usedPermits(), grants, revision, settingsReply(revision_), more,
+  'ok', knownEpoch, kept, math.max(0, nextAt - now), math.max(0, graceUntil - now), waitingCount, usedPermits(), grants, revision, news, more,
 }
 if full == 1 then
   local own = {}
@@ -142,7 +135,7 @@ if full == 1 then
       if member ~= '~' and ownerOf(member) == instance then own[#own + 1] = member end
     end
   end
-  reply[12] = numberText(seq)
+  reply[12] = string.format('%.0f', seq)
   reply[13] = table.concat(own, ',')
   reply[14] = table.concat(redis.call('ZRANGE', instances, 0, 499), ' ')
 end

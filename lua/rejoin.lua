@@ -12,7 +12,7 @@
 --@arg keepMs     number  for how long the state must at least be kept
 --@arg declared   string  JSON: settings in this instance's code, and the operator's that it knows
 --@arg fence      number  the highest number or fence that the instance has seen
---@arg grants_    number  the highest count of grants that it has seen
+--@arg knownGrants number  the highest count of grants that it has seen
 --@arg channel    string  how the wake channels' names begin
 --@arg complete   number  1 with the last part of its tickets
 --@arg known      string  the instances that it knew, each followed by a blank
@@ -20,46 +20,43 @@
 --@args tickets   members in the line; then for each running one what is left of its lease in ms, and its member
 --@reply ok, epoch: the tickets are in, the instance may send its next batch
 --@include open
---@include settings
 --@include members
---@include hints
---@include grace
---@include close
 
-makeFirstWrite('ZADD', instances, now + livenessMs, instance)
-sweepAt = 0
+local lives = true
+--@include beat
+local declaring, rejoining = false, true
+--@include settings
+
+-- What the store has not seen yet ranks behind all that these have seen (R2, R18).
 seq = math.max(seq, fence)
-grants = math.max(grants, grants_)
-change('grants', grants)
-loadSettings(false, true)
-
-local function note(member)
-  local number = tonumber(string.sub(member, 1, 16))
-  seq = math.max(seq, number)
-  if permitsOf(member) > 1 and not weighted then
-    weighted = true
-    change('weighted', '1')
-  end
-  return number
-end
-
+grants = math.max(grants, knownGrants)
+sweepAt = 0
 local firstRunning = tickets + lines
-for index = tickets, firstRunning - 1 do
+for index = tickets, #ARGV do
   local member = ARGV[index]
-  -- A ticket that runs already stays running.
-  if not redis.call('ZSCORE', running, member) then redis.call('ZADD', waiting, note(member), member) end
-end
-for index = firstRunning, #ARGV, 2 do
-  local member = ARGV[index + 1]
-  note(member)
-  redis.call('ZREM', waiting, member)
-  redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index]), member)
+  local isRunning = index >= firstRunning
+  if not isRunning or (index - firstRunning) % 2 == 1 then
+    local number = tonumber(string.sub(member, 1, 16))
+    seq = math.max(seq, number)
+    if not weighted and permitsOf(member) > 1 then
+      weighted = true
+      change('weighted', '1')
+    end
+    if isRunning then
+      redis.call('ZREM', waiting, member)
+      redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)
+    elseif not redis.call('ZSCORE', running, member) then
+      -- (A ticket that runs already stays running.)
+      redis.call('ZADD', waiting, number, member)
+    end
+  end
 end
 
+local otherGrants, nudge = {}, complete == 1
 if complete == 1 then
-  change('kept:' .. instance, batch .. ' 0  ')
-  comeBack(known)
-  nudgeOthers()
+  change('kept:' .. instance, string.format('%.0f 0  ', batch))
+  --@include grace
 end
-close()
+--@include hints
+--@include close
 return { 'ok', knownEpoch }

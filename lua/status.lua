@@ -12,13 +12,13 @@ local skewMs = tonumber(fields[2]) or 0
 local runningCount = math.max(0, redis.call('ZCARD', running) - 1)
 local weighted = fields[4] == '1'
 --@include members
-local settings = fields[5] and cjson.encode({
+local news = fields[5] and cjson.encode({
   concurrency = fields[5], maxQueueSize = fields[6], maxWaitMs = fields[7], leaseMs = fields[8], enabled = fields[9],
   operator = fields[10], version = fields[11], by = fields[12],
 }) or ''
 local reply = {
   fields[1] or '', string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
-  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), tonumber(fields[3]) or 0, settings,
+  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), tonumber(fields[3]) or 0, news,
 }
 for index = members, #ARGV do
   local rank = redis.call('ZRANK', waiting, ARGV[index])

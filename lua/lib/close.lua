@@ -1,18 +1,19 @@
--- Writes back what has changed, in one command, and renews the life of the keys, seldom (R20).
--- Uses what `open` made.
-local function close()
-  change('seq', numberText(seq))
-  change('last', now)
-  change('sweep', sweepAt)
-  redis.call('HSET', state, unpack(changes))
-  if expires - now < keepMs then
-    expires = now + 2 * keepMs
-    redis.call('HSET', state, 'expires', expires)
+-- Writes back what has changed, in one command; puts up the sentinels of a new epoch; renews the life of the keys, seldom (R20).
+-- Uses what `open` made, and keepMs.
+if isNew or lossSeen then
+  redis.call('ZADD', waiting, 'inf', '~')
+  redis.call('ZADD', running, 'inf', '~')
+  redis.call('ZADD', instances, 'inf', '~')
+end
+local renew = expires - now < keepMs
+if renew then
+  expires = now + 2 * keepMs
+  change('expires', expires)
+end
+redis.call('HSET', state, 'seq', string.format('%016.0f', seq), 'last', now, 'sweep', sweepAt, 'grants', grants, unpack(changes))
+if renew then
+  for _, key in ipairs({ waiting, running, instances, state }) do
     -- In the server's own time, without our skew.
-    local at = expires - skewMs
-    redis.call('PEXPIREAT', waiting, at)
-    redis.call('PEXPIREAT', running, at)
-    redis.call('PEXPIREAT', instances, at)
-    redis.call('PEXPIREAT', state, at)
+    redis.call('PEXPIREAT', key, expires - skewMs)
   end
 end

@@ -1,21 +1,18 @@
 -- Gives free permits to the head of the line, in the same step that freed them (promise 3).
--- Uses what `open` and `settings` made.
---@include members
---@include hints
-
--- Tickets in the line that need more than the limit: passed over, ended by their own instance (R8).
+-- Uses what `open`, `members` and `settings` made, and `mayGrant`.
+local ownGrants, otherGrants = {}, {}
+-- Tickets at the head that need more than the limit: passed over, ended by their own instance (R8).
 local passedOver = 0
+local free = mayGrant and now >= graceUntil and limit - usedPermits() or 0
 
-local function grantNext()
-  if inGrace() then return end
-  local free = limit - usedPermits()
+if free > 0 and waitingCount > 0 then
   local budget = 500
   -- As many as can run; more at once when some of them turn out to be dead.
   local chunk = free
-  while free > 0 and waitingCount > passedOver and budget > 0 do
+  local blocked = false
+  while free > 0 and waitingCount > passedOver and budget > 0 and not blocked do
     local heads = redis.call('ZRANGE', waiting, passedOver, passedOver + math.min(chunk, budget, waitingCount - passedOver) - 1)
     local removed, granted = {}, {}
-    local blocked = #heads == 0
     for _, member in ipairs(heads) do
       budget = budget - 1
       local permits = weighted and permitsOf(member) or 1
@@ -32,7 +29,16 @@ local function grantNext()
         removed[#removed + 1] = member
         granted[#granted + 1] = leaseEnd
         granted[#granted + 1] = member
-        noteGrant(member, nextNumber())
+        seq = math.max(seq + 1, serverUs)
+        local owner = ownerOf(member)
+        local entry = member .. '/' .. string.format('%.0f', seq)
+        if owner == instance then
+          ownGrants[#ownGrants + 1] = entry
+        elseif otherGrants[owner] then
+          otherGrants[owner] = otherGrants[owner] .. ',' .. entry
+        else
+          otherGrants[owner] = entry
+        end
       end
     end
     if #removed > 0 then waitingCount = waitingCount - redis.call('ZREM', waiting, unpack(removed)) end
@@ -42,7 +48,7 @@ local function grantNext()
       grants = grants + #granted / 2
       sweepAt = math.min(sweepAt, leaseEnd)
     end
-    if blocked then break end
+    if #heads == 0 then blocked = true end
   end
-  if budget <= 0 and free > 0 then more = 1 end
+  if budget <= 0 then more = 1 end
 end

@@ -19,15 +19,6 @@ local function usedPermits()
   return used
 end
 
--- Removes members from a set, in bites that unpack can take (R3); says how many were there.
-local function removeAll(set, members)
-  local removed = 0
-  for from = 1, #members, 500 do
-    removed = removed + redis.call('ZREM', set, unpack(members, from, math.min(from + 499, #members)))
-  end
-  return removed
-end
-
 local isAlive = {}
 local function ownerIsAlive(member)
   local owner = ownerOf(member)

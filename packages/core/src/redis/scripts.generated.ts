@@ -54,11 +54,11 @@ export interface ConfigureArguments {
  *
  * Replies ok, settings, grants of the caller's own tickets
  * Replies conflict, version in force: nothing was changed
- * Replies full: the server has no room
+ * Replies full: the server has no room No batch: this call may be made at any time, by an instance that has no tickets.
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: 'd5f2f4810488f4b9dbca375c2ecc556602fb685b',
+  sha1: 'e2c48469b11832d9d1a819ccf11c578364ba8d58',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -70,6 +70,8 @@ local fields = redis.call('HMGET', state, 'epoch', 'seq', 'last', 'skew', 'sweep
   'concurrency', 'maxQueueSize', 'leaseMs', 'revision', 'weighted', 'expires', 'purge', 'kept:' .. instance)
 local knownEpoch = fields[1]
 local seq = tonumber(fields[2]) or 0
+local last = tonumber(fields[3])
+local skewMs = tonumber(fields[4]) or 0
 local sweepAt = tonumber(fields[5]) or 0
 local quietUntil = tonumber(fields[6]) or 0
 local graceUntil = tonumber(fields[7]) or 0
@@ -87,9 +89,7 @@ local function change(field, value)
   changes[#changes + 1] = field
   changes[#changes + 1] = value
 end
-local skewMs = tonumber(fields[4]) or 0
 local now = math.floor(serverUs / 1000) + skewMs
-local last = tonumber(fields[3])
 if last and now < last then
   skewMs = skewMs + last - now
   now = last
@@ -99,19 +99,13 @@ if last and now - last > livenessMs / 2 then
   quietUntil = now + math.ceil(livenessMs * 2 / 3)
   change('quiet', quietUntil)
 end
-local function nextNumber()
-  seq = math.max(seq + 1, serverUs)
-  return seq
-end
-local function numberText(number)
-  return string.format('%016.0f', number)
-end
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = not knownEpoch and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (knownEpoch and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
@@ -119,123 +113,27 @@ if run ~= '' and run ~= storedRun then
   end
   if lossSeen or not storedRun then change('run', run) end
 end
-local function startGrace()
-  graceUntil = now + livenessMs
-  change('grace', graceUntil)
-  change('graced', '1')
-  change('awaited', '')
-  change('returned', '')
-end
-local function startEpoch()
-  knownEpoch = numberText(nextNumber())
+if isNew or lossSeen then
+  seq = math.max(seq + 1, serverUs)
+  knownEpoch = string.format('%016.0f', seq)
   change('epoch', knownEpoch)
+  change('graced', '0')
   if runningCount > 0 or waitingCount > 0 then
     weighted = true
     change('weighted', '1')
   end
   sweepAt = 0
   expires = 0
-  if lossSeen then
-    startGrace()
-  else
-    change('graced', '0')
-    graceUntil = bootMs > 0 and now + bootMs or 0
-    change('grace', graceUntil)
-  end
+  graceUntil = bootMs > 0 and now + bootMs or 0
+  change('grace', graceUntil)
 end
-if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
-if isNew or lossSeen then startEpoch() end
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
-if otherEpoch and not lossSeen and (isNew or redis.call('HGET', state, 'graced') ~= '1') then startGrace() end
-local room = true
-local function makeFirstWrite(...)
-  local reply = redis.pcall(...)
-  if type(reply) == 'table' and reply.err then
-    room = false
-    redis.call('ZREM', waiting, '')
-    redis.call(...)
-  end
-  if isNew or lossSeen then
-    redis.call('ZADD', waiting, 'inf', '~')
-    redis.call('ZADD', running, 'inf', '~')
-    redis.call('ZADD', instances, 'inf', '~')
-    waitingCount = math.max(waitingCount, 0)
-    runningCount = math.max(runningCount, 0)
-  end
-end
-local function inGrace()
-  return now < graceUntil
-end
-local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
-local settingsBroken = false
-local limit, sizeLimit, leaseEnd
-local function readJson(text)
-  local ok, value = pcall(cjson.decode, text or '')
-  return ok and type(value) == 'table' and value or nil
-end
-local function isLegal(name, value)
-  if name == 'enabled' then return value == 'true' or value == 'false' end
-  local number = tonumber(value)
-  if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
-  if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
-  return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
-end
-local function readRecord(code, operator, version, by)
-  return { code = readJson(code), operator = readJson(operator), version = tonumber(version) or 0, by = by or '' }
-end
-local function putInForce(record)
-  revision = revision + 1
-  change('revision', revision)
-  change('code', cjson.encode(record.code))
-  change('operator', cjson.encode(record.operator))
-  change('version', record.version)
-  change('by', record.by)
-  local inForce = {}
-  for _, name in ipairs(settingNames) do
-    local value = record.operator[name]
-    inForce[name] = isLegal(name, value) and value or record.code[name]
-    change(name, inForce[name])
-  end
-  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
-end
-local function storedRecord()
-  local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
-  local record = readRecord(stored[1], stored[2], stored[3], stored[4])
-  local known = readJson(declared)
-  record.code = record.code or known.code
-  if not record.operator then
-    record.operator, record.version, record.by = known.operator, tonumber(known.version) or 0, known.by or ''
-  end
-  return record
-end
-local function loadSettings(declaring, rejoining)
-  local fine = isLegal('concurrency', fields[10]) and isLegal('maxQueueSize', fields[11]) and isLegal('leaseMs', fields[12])
-  if not fine or declaring or rejoining then
-    settingsBroken = not fine and not isNew and not lossSeen
-    local record = storedRecord()
-    local known = readJson(declared)
-    local changed = not fine
-    if declaring then
-      for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
-      record.code = known.code
-    end
-    if rejoining and (tonumber(known.version) or 0) > record.version then
-      record.operator, record.version, record.by = known.operator, tonumber(known.version), known.by or ''
-      changed = true
-    end
-    if changed then putInForce(record) end
-  end
-  limit = tonumber(fields[10])
-  sizeLimit = tonumber(fields[11])
-  leaseEnd = now + math.ceil(tonumber(fields[12]))
-end
-local function settingsReply(knownRevision)
-  if knownRevision == revision and not settingsBroken then return '' end
-  local stored = redis.call('HMGET', state, 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'operator', 'version', 'by', 'code')
-  return cjson.encode({
-    concurrency = stored[1], maxQueueSize = stored[2], maxWaitMs = stored[3], leaseMs = stored[4], enabled = stored[5],
-    operator = stored[6], version = stored[7], by = stored[8], code = stored[9], revision = revision, broken = settingsBroken,
-  })
+if lossSeen or otherEpoch and (isNew or redis.call('HGET', state, 'graced') ~= '1') then
+  graceUntil = now + livenessMs
+  change('grace', graceUntil)
+  change('graced', '1')
+  change('awaited', '')
+  change('returned', '')
 end
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
@@ -253,104 +151,96 @@ local function usedPermits()
   end
   return used
 end
-local function removeAll(set, members)
-  local removed = 0
-  for from = 1, #members, 500 do
-    removed = removed + redis.call('ZREM', set, unpack(members, from, math.min(from + 499, #members)))
-  end
-  return removed
-end
 local isAlive = {}
 local function ownerIsAlive(member)
   local owner = ownerOf(member)
   if isAlive[owner] == nil then isAlive[owner] = redis.call('ZSCORE', instances, owner) ~= false end
   return isAlive[owner]
 end
-local function forget(dead)
-  redis.call('ZREM', instances, dead)
-  redis.call('HDEL', state, 'kept:' .. dead)
-  isAlive[dead] = false
+local probe = redis.pcall('HSET', state, 'last', now)
+if type(probe) == 'table' then return { 'full' } end
+local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
+local function readJson(text)
+  local ok, value = pcall(cjson.decode, text or '')
+  return ok and type(value) == 'table' and value or nil
 end
-local function removeRunningOfTheDead()
-  local gone = {}
-  for from = 0, runningCount, 500 do
-    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
-      if member ~= '~' and not ownerIsAlive(member) then gone[#gone + 1] = member end
-    end
+local function isLegal(name, value)
+  if name == 'enabled' then return value == 'true' or value == 'false' end
+  local number = tonumber(value)
+  if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
+  if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
+  return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
+end
+local function storedRecord()
+  local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
+  local known = readJson(declared)
+  local record = {
+    code = readJson(stored[1]) or known.code,
+    operator = readJson(stored[2]),
+    version = tonumber(stored[3]) or 0,
+    by = stored[4] or '',
+  }
+  if not record.operator then
+    record.operator, record.version, record.by = known.operator, tonumber(known.version) or 0, known.by or ''
   end
-  runningCount = runningCount - removeAll(running, gone)
+  return record
 end
-local function startPurge()
-  purge = '-inf'
-  change('purge', purge)
-end
-local function continuePurge()
-  if purge == '' then return end
-  local found = redis.call('ZRANGEBYSCORE', waiting, purge, '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
-  local gone = {}
-  for i = 1, #found, 2 do
-    if not ownerIsAlive(found[i]) then gone[#gone + 1] = found[i] end
+local function putInForce(record)
+  revision = revision + 1
+  change('revision', revision)
+  change('code', cjson.encode(record.code))
+  change('operator', cjson.encode(record.operator))
+  change('version', record.version)
+  change('by', record.by)
+  local inForce = {}
+  for _, name in ipairs(settingNames) do
+    local value = record.operator[name]
+    inForce[name] = isLegal(name, value) and value or record.code[name]
+    change(name, inForce[name])
   end
-  waitingCount = waitingCount - removeAll(waiting, gone)
-  purge = #found == 1000 and '(' .. found[#found - 1] or ''
-  change('purge', purge)
-  if purge ~= '' then more = 1 end
+  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
 end
-local function earliest(set)
-  return tonumber(redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')[2]) or math.huge
-end
-local function sweep()
-  if now < quietUntil or inGrace() then return end
-  if now >= sweepAt then
-    local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', '(' .. now, 'LIMIT', 0, 500)
-    for _, instanceId in ipairs(dead) do forget(instanceId) end
-    if #dead > 0 then
-      removeRunningOfTheDead()
-      startPurge()
-    end
-    local ended = redis.call('ZRANGEBYSCORE', running, '-inf', now, 'LIMIT', 0, 500)
-    runningCount = runningCount - removeAll(running, ended)
-    if #dead == 500 or #ended == 500 then more = 1 end
-    sweepAt = math.min(earliest(instances), earliest(running))
+local declaring, rejoining = false, false
+local limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
+local settingsFine = limit and sizeLimit and leaseMs and limit >= 0 and sizeLimit >= 0 and leaseMs >= 1
+local settingsBroken = not settingsFine and not isNew and not lossSeen
+if not settingsFine or declaring or rejoining then
+  local record = storedRecord()
+  local known = readJson(declared)
+  local changed = not settingsFine
+  if declaring then
+    for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
+    record.code = known.code
   end
-  continuePurge()
+  if rejoining and (tonumber(known.version) or 0) > record.version then
+    record.operator, record.version, record.by = known.operator, tonumber(known.version), known.by or ''
+    changed = true
+  end
+  if changed then putInForce(record) end
+  limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
 end
+local leaseEnd = now + math.ceil(leaseMs)
+local record = storedRecord()
+local conflicts = ifVersion ~= '' and tonumber(ifVersion) ~= record.version
+if not conflicts then
+  for name, value in pairs(cjson.decode(values)) do record.operator[name] = value or nil end
+  record.version = record.version + 1
+  record.by = by
+  putInForce(record)
+  limit = tonumber(fields[10])
+  leaseEnd = now + math.ceil(tonumber(fields[12]))
+end
+local mayGrant, nudge = not conflicts, not conflicts
 local ownGrants, otherGrants = {}, {}
-local function noteGrant(member, fence)
-  local owner = ownerOf(member)
-  local entry = member .. '/' .. numberText(fence)
-  if owner == instance then
-    ownGrants[#ownGrants + 1] = entry
-  else
-    local list = otherGrants[owner]
-    if list then list[#list + 1] = entry else otherGrants[owner] = { entry } end
-  end
-end
-local function instanceChannel(owner)
-  return channel .. string.match(owner, '^[^.]+')
-end
-local function hintOthers()
-  for owner, list in pairs(otherGrants) do
-    redis.pcall('PUBLISH', instanceChannel(owner), owner .. ' ' .. knownEpoch .. ' ' .. table.concat(list, ','))
-  end
-end
-local function nudgeOthers()
-  for _, owner in ipairs(redis.call('ZRANGE', instances, 0, 499)) do
-    if owner ~= '~' and owner ~= instance then
-      redis.pcall('PUBLISH', instanceChannel(owner), owner .. ' ' .. knownEpoch .. ' ')
-    end
-  end
-end
 local passedOver = 0
-local function grantNext()
-  if inGrace() then return end
-  local free = limit - usedPermits()
+local free = mayGrant and now >= graceUntil and limit - usedPermits() or 0
+if free > 0 and waitingCount > 0 then
   local budget = 500
   local chunk = free
-  while free > 0 and waitingCount > passedOver and budget > 0 do
+  local blocked = false
+  while free > 0 and waitingCount > passedOver and budget > 0 and not blocked do
     local heads = redis.call('ZRANGE', waiting, passedOver, passedOver + math.min(chunk, budget, waitingCount - passedOver) - 1)
     local removed, granted = {}, {}
-    local blocked = #heads == 0
     for _, member in ipairs(heads) do
       budget = budget - 1
       local permits = weighted and permitsOf(member) or 1
@@ -367,7 +257,16 @@ local function grantNext()
         removed[#removed + 1] = member
         granted[#granted + 1] = leaseEnd
         granted[#granted + 1] = member
-        noteGrant(member, nextNumber())
+        seq = math.max(seq + 1, serverUs)
+        local owner = ownerOf(member)
+        local entry = member .. '/' .. string.format('%.0f', seq)
+        if owner == instance then
+          ownGrants[#ownGrants + 1] = entry
+        elseif otherGrants[owner] then
+          otherGrants[owner] = otherGrants[owner] .. ',' .. entry
+        else
+          otherGrants[owner] = entry
+        end
       end
     end
     if #removed > 0 then waitingCount = waitingCount - redis.call('ZREM', waiting, unpack(removed)) end
@@ -377,47 +276,47 @@ local function grantNext()
       grants = grants + #granted / 2
       sweepAt = math.min(sweepAt, leaseEnd)
     end
-    if blocked then break end
+    if #heads == 0 then blocked = true end
   end
-  if budget <= 0 and free > 0 then more = 1 end
+  if budget <= 0 then more = 1 end
 end
-local function close()
-  change('seq', numberText(seq))
-  change('last', now)
-  change('sweep', sweepAt)
-  redis.call('HSET', state, unpack(changes))
-  if expires - now < keepMs then
-    expires = now + 2 * keepMs
-    redis.call('HSET', state, 'expires', expires)
-    local at = expires - skewMs
-    redis.call('PEXPIREAT', waiting, at)
-    redis.call('PEXPIREAT', running, at)
-    redis.call('PEXPIREAT', instances, at)
-    redis.call('PEXPIREAT', state, at)
+for owner, list in pairs(otherGrants) do
+  redis.pcall('PUBLISH', channel .. string.match(owner, '^[^.]+'), owner .. ' ' .. knownEpoch .. ' ' .. list)
+end
+if nudge then
+  for _, id in ipairs(redis.call('ZRANGE', instances, 0, 499)) do
+    if id ~= '~' and id ~= instance then
+      redis.pcall('PUBLISH', channel .. string.match(id, '^[^.]+'), id .. ' ' .. knownEpoch .. ' ')
+    end
   end
 end
-makeFirstWrite('HSET', state, 'last', now)
-if not room then
-  close()
-  return { 'full' }
+if isNew or lossSeen then
+  redis.call('ZADD', waiting, 'inf', '~')
+  redis.call('ZADD', running, 'inf', '~')
+  redis.call('ZADD', instances, 'inf', '~')
 end
-loadSettings(false, false)
-local record = storedRecord()
-if ifVersion ~= '' and tonumber(ifVersion) ~= record.version then
-  close()
-  return { 'conflict', record.version }
+local renew = expires - now < keepMs
+if renew then
+  expires = now + 2 * keepMs
+  change('expires', expires)
 end
-for name, value in pairs(cjson.decode(values)) do record.operator[name] = value or nil end
-record.version = record.version + 1
-record.by = by
-putInForce(record)
-loadSettings(false, false)
-grantNext()
-change('grants', grants)
-hintOthers()
-nudgeOthers()
-close()
-return { 'ok', settingsReply(-1), table.concat(ownGrants, ',') }`,
+redis.call('HSET', state, 'seq', string.format('%016.0f', seq), 'last', now, 'sweep', sweepAt, 'grants', grants, unpack(changes))
+if renew then
+  for _, key in ipairs({ waiting, running, instances, state }) do
+    redis.call('PEXPIREAT', key, expires - skewMs)
+  end
+end
+if conflicts then return { 'conflict', record.version } end
+local knownRevision = -1
+local news = ''
+if knownRevision ~= revision or settingsBroken then
+  local stored = redis.call('HMGET', state, 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'operator', 'version', 'by', 'code')
+  news = cjson.encode({
+    concurrency = stored[1], maxQueueSize = stored[2], maxWaitMs = stored[3], leaseMs = stored[4], enabled = stored[5],
+    operator = stored[6], version = stored[7], by = stored[8], code = stored[9], revision = revision, broken = settingsBroken,
+  })
+end
+return { 'ok', news, table.concat(ownGrants, ',') }`,
 }
 
 export function configureArguments(keys: ConfigureKeys, args: ConfigureArguments): ScriptArguments {
@@ -472,9 +371,9 @@ export interface ExchangeArguments {
   /** JSON: settings in this instance's code, and the operator's that it knows */
   readonly declared: string
   /** 1 if this instance has just started: its code value counts from now on (R23) */
-  readonly declaring: number
+  readonly starting: number
   /** the revision of the settings that the instance knows */
-  readonly revision_: number
+  readonly knownRevision: number
   /** 1 to be told all its running tickets and all instances */
   readonly full: number
   /** how the wake channels' names begin */
@@ -496,11 +395,11 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '384b016f783311d8c996e453c5b852dc4a3ecc75',
+  sha1: '8ceb5075282aa9ad553a1212903f3655e9ee9c2d',
   keys: ['waiting', 'running', 'instances', 'state'],
-  args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'declaring', 'revision_', 'full', 'channel', 'releases', 'cancels', 'operations'],
+  args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local instance, epoch, batch, holds, run, livenessMs, bootMs, keepMs, declared, declaring, revision_, full, channel, releases, cancels = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14]), tonumber(ARGV[15])
+local instance, epoch, batch, holds, run, livenessMs, bootMs, keepMs, declared, starting, knownRevision, full, channel, releases, cancels = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14]), tonumber(ARGV[15])
 local operations = 16
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
@@ -508,6 +407,8 @@ local fields = redis.call('HMGET', state, 'epoch', 'seq', 'last', 'skew', 'sweep
   'concurrency', 'maxQueueSize', 'leaseMs', 'revision', 'weighted', 'expires', 'purge', 'kept:' .. instance)
 local knownEpoch = fields[1]
 local seq = tonumber(fields[2]) or 0
+local last = tonumber(fields[3])
+local skewMs = tonumber(fields[4]) or 0
 local sweepAt = tonumber(fields[5]) or 0
 local quietUntil = tonumber(fields[6]) or 0
 local graceUntil = tonumber(fields[7]) or 0
@@ -525,9 +426,7 @@ local function change(field, value)
   changes[#changes + 1] = field
   changes[#changes + 1] = value
 end
-local skewMs = tonumber(fields[4]) or 0
 local now = math.floor(serverUs / 1000) + skewMs
-local last = tonumber(fields[3])
 if last and now < last then
   skewMs = skewMs + last - now
   now = last
@@ -537,19 +436,13 @@ if last and now - last > livenessMs / 2 then
   quietUntil = now + math.ceil(livenessMs * 2 / 3)
   change('quiet', quietUntil)
 end
-local function nextNumber()
-  seq = math.max(seq + 1, serverUs)
-  return seq
-end
-local function numberText(number)
-  return string.format('%016.0f', number)
-end
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = not knownEpoch and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (knownEpoch and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
@@ -557,123 +450,27 @@ if run ~= '' and run ~= storedRun then
   end
   if lossSeen or not storedRun then change('run', run) end
 end
-local function startGrace()
-  graceUntil = now + livenessMs
-  change('grace', graceUntil)
-  change('graced', '1')
-  change('awaited', '')
-  change('returned', '')
-end
-local function startEpoch()
-  knownEpoch = numberText(nextNumber())
+if isNew or lossSeen then
+  seq = math.max(seq + 1, serverUs)
+  knownEpoch = string.format('%016.0f', seq)
   change('epoch', knownEpoch)
+  change('graced', '0')
   if runningCount > 0 or waitingCount > 0 then
     weighted = true
     change('weighted', '1')
   end
   sweepAt = 0
   expires = 0
-  if lossSeen then
-    startGrace()
-  else
-    change('graced', '0')
-    graceUntil = bootMs > 0 and now + bootMs or 0
-    change('grace', graceUntil)
-  end
+  graceUntil = bootMs > 0 and now + bootMs or 0
+  change('grace', graceUntil)
 end
-if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
-if isNew or lossSeen then startEpoch() end
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
-if otherEpoch and not lossSeen and (isNew or redis.call('HGET', state, 'graced') ~= '1') then startGrace() end
-local room = true
-local function makeFirstWrite(...)
-  local reply = redis.pcall(...)
-  if type(reply) == 'table' and reply.err then
-    room = false
-    redis.call('ZREM', waiting, '')
-    redis.call(...)
-  end
-  if isNew or lossSeen then
-    redis.call('ZADD', waiting, 'inf', '~')
-    redis.call('ZADD', running, 'inf', '~')
-    redis.call('ZADD', instances, 'inf', '~')
-    waitingCount = math.max(waitingCount, 0)
-    runningCount = math.max(runningCount, 0)
-  end
-end
-local function inGrace()
-  return now < graceUntil
-end
-local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
-local settingsBroken = false
-local limit, sizeLimit, leaseEnd
-local function readJson(text)
-  local ok, value = pcall(cjson.decode, text or '')
-  return ok and type(value) == 'table' and value or nil
-end
-local function isLegal(name, value)
-  if name == 'enabled' then return value == 'true' or value == 'false' end
-  local number = tonumber(value)
-  if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
-  if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
-  return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
-end
-local function readRecord(code, operator, version, by)
-  return { code = readJson(code), operator = readJson(operator), version = tonumber(version) or 0, by = by or '' }
-end
-local function putInForce(record)
-  revision = revision + 1
-  change('revision', revision)
-  change('code', cjson.encode(record.code))
-  change('operator', cjson.encode(record.operator))
-  change('version', record.version)
-  change('by', record.by)
-  local inForce = {}
-  for _, name in ipairs(settingNames) do
-    local value = record.operator[name]
-    inForce[name] = isLegal(name, value) and value or record.code[name]
-    change(name, inForce[name])
-  end
-  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
-end
-local function storedRecord()
-  local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
-  local record = readRecord(stored[1], stored[2], stored[3], stored[4])
-  local known = readJson(declared)
-  record.code = record.code or known.code
-  if not record.operator then
-    record.operator, record.version, record.by = known.operator, tonumber(known.version) or 0, known.by or ''
-  end
-  return record
-end
-local function loadSettings(declaring, rejoining)
-  local fine = isLegal('concurrency', fields[10]) and isLegal('maxQueueSize', fields[11]) and isLegal('leaseMs', fields[12])
-  if not fine or declaring or rejoining then
-    settingsBroken = not fine and not isNew and not lossSeen
-    local record = storedRecord()
-    local known = readJson(declared)
-    local changed = not fine
-    if declaring then
-      for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
-      record.code = known.code
-    end
-    if rejoining and (tonumber(known.version) or 0) > record.version then
-      record.operator, record.version, record.by = known.operator, tonumber(known.version), known.by or ''
-      changed = true
-    end
-    if changed then putInForce(record) end
-  end
-  limit = tonumber(fields[10])
-  sizeLimit = tonumber(fields[11])
-  leaseEnd = now + math.ceil(tonumber(fields[12]))
-end
-local function settingsReply(knownRevision)
-  if knownRevision == revision and not settingsBroken then return '' end
-  local stored = redis.call('HMGET', state, 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'operator', 'version', 'by', 'code')
-  return cjson.encode({
-    concurrency = stored[1], maxQueueSize = stored[2], maxWaitMs = stored[3], leaseMs = stored[4], enabled = stored[5],
-    operator = stored[6], version = stored[7], by = stored[8], code = stored[9], revision = revision, broken = settingsBroken,
-  })
+if lossSeen or otherEpoch and (isNew or redis.call('HGET', state, 'graced') ~= '1') then
+  graceUntil = now + livenessMs
+  change('grace', graceUntil)
+  change('graced', '1')
+  change('awaited', '')
+  change('returned', '')
 end
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
@@ -691,104 +488,172 @@ local function usedPermits()
   end
   return used
 end
-local function removeAll(set, members)
-  local removed = 0
-  for from = 1, #members, 500 do
-    removed = removed + redis.call('ZREM', set, unpack(members, from, math.min(from + 499, #members)))
-  end
-  return removed
-end
 local isAlive = {}
 local function ownerIsAlive(member)
   local owner = ownerOf(member)
   if isAlive[owner] == nil then isAlive[owner] = redis.call('ZSCORE', instances, owner) ~= false end
   return isAlive[owner]
 end
-local function forget(dead)
-  redis.call('ZREM', instances, dead)
-  redis.call('HDEL', state, 'kept:' .. dead)
-  isAlive[dead] = false
+if keptBatch and batch < keptBatch then return { 'stale' } end
+local repeated = keptBatch == batch
+local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and now >= graceUntil
+local forgotten = holds == 1 and (otherEpoch or stalled or not aliveUntil or not kept)
+local applies = not forgotten and not repeated
+if forgotten and stalled then sweepAt = 0 end
+local lives = not forgotten
+local room = false
+if lives then
+  local beaten = redis.pcall('ZADD', instances, now + livenessMs, instance)
+  room = type(beaten) ~= 'table'
+  sweepAt = math.min(sweepAt, now + livenessMs)
 end
-local function removeRunningOfTheDead()
-  local gone = {}
-  for from = 0, runningCount, 500 do
-    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
-      if member ~= '~' and not ownerIsAlive(member) then gone[#gone + 1] = member end
-    end
+if not room then
+  redis.call('ZREM', waiting, '')
+  if lives then redis.call('ZADD', instances, now + livenessMs, instance) end
+end
+local known = ''
+if lives then
+if now < graceUntil then
+  local stored = redis.call('HMGET', state, 'awaited', 'returned', 'graced')
+  local isFresh = isNew or lossSeen or stored[3] ~= '1'
+  local awaited = (isFresh and '' or stored[1] or '') .. known
+  local returned = isFresh and '' or stored[2] or ''
+  if not string.find(' ' .. returned, ' ' .. instance .. ' ', 1, true) then returned = returned .. instance .. ' ' end
+  change('awaited', awaited)
+  change('returned', returned)
+  local missing = awaited == ''
+  for id in string.gmatch(awaited, '%S+') do
+    if not string.find(' ' .. returned, ' ' .. id .. ' ', 1, true) then missing = true end
   end
-  runningCount = runningCount - removeAll(running, gone)
-end
-local function startPurge()
-  purge = '-inf'
-  change('purge', purge)
-end
-local function continuePurge()
-  if purge == '' then return end
-  local found = redis.call('ZRANGEBYSCORE', waiting, purge, '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
-  local gone = {}
-  for i = 1, #found, 2 do
-    if not ownerIsAlive(found[i]) then gone[#gone + 1] = found[i] end
+  if not missing then
+    graceUntil = 0
+    change('grace', 0)
   end
-  waitingCount = waitingCount - removeAll(waiting, gone)
-  purge = #found == 1000 and '(' .. found[#found - 1] or ''
-  change('purge', purge)
-  if purge ~= '' then more = 1 end
 end
-local function earliest(set)
-  return tonumber(redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')[2]) or math.huge
 end
-local function sweep()
-  if now < quietUntil or inGrace() then return end
+local declaring, rejoining = starting == 1 and lives, false
+local limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
+local settingsFine = limit and sizeLimit and leaseMs and limit >= 0 and sizeLimit >= 0 and leaseMs >= 1
+local settingsBroken = not settingsFine and not isNew and not lossSeen
+if not settingsFine or declaring or rejoining then
+local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
+local function readJson(text)
+  local ok, value = pcall(cjson.decode, text or '')
+  return ok and type(value) == 'table' and value or nil
+end
+local function isLegal(name, value)
+  if name == 'enabled' then return value == 'true' or value == 'false' end
+  local number = tonumber(value)
+  if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
+  if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
+  return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
+end
+local function storedRecord()
+  local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
+  local known = readJson(declared)
+  local record = {
+    code = readJson(stored[1]) or known.code,
+    operator = readJson(stored[2]),
+    version = tonumber(stored[3]) or 0,
+    by = stored[4] or '',
+  }
+  if not record.operator then
+    record.operator, record.version, record.by = known.operator, tonumber(known.version) or 0, known.by or ''
+  end
+  return record
+end
+local function putInForce(record)
+  revision = revision + 1
+  change('revision', revision)
+  change('code', cjson.encode(record.code))
+  change('operator', cjson.encode(record.operator))
+  change('version', record.version)
+  change('by', record.by)
+  local inForce = {}
+  for _, name in ipairs(settingNames) do
+    local value = record.operator[name]
+    inForce[name] = isLegal(name, value) and value or record.code[name]
+    change(name, inForce[name])
+  end
+  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
+end
+  local record = storedRecord()
+  local known = readJson(declared)
+  local changed = not settingsFine
+  if declaring then
+    for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
+    record.code = known.code
+  end
+  if rejoining and (tonumber(known.version) or 0) > record.version then
+    record.operator, record.version, record.by = known.operator, tonumber(known.version), known.by or ''
+    changed = true
+  end
+  if changed then putInForce(record) end
+  limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
+end
+local leaseEnd = now + math.ceil(leaseMs)
+local firstCancel = operations + releases
+local firstAcquire = firstCancel + cancels
+if applies then
+  if releases > 0 then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, operations, firstCancel - 1)) end
+  if cancels > 0 then
+    local left = redis.call('ZREM', waiting, unpack(ARGV, firstCancel, firstAcquire - 1))
+    waitingCount = waitingCount - left
+    if left < cancels then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, firstCancel, firstAcquire - 1)) end
+  end
+end
+if not repeated then
+if now >= quietUntil and now >= graceUntil then
   if now >= sweepAt then
     local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', '(' .. now, 'LIMIT', 0, 500)
-    for _, instanceId in ipairs(dead) do forget(instanceId) end
+    local gone = redis.call('ZRANGEBYSCORE', running, '-inf', now, 'LIMIT', 0, 500)
+    if #dead == 500 or #gone == 500 then more = 1 end
+    for _, id in ipairs(dead) do
+      redis.call('ZREM', instances, id)
+      redis.call('HDEL', state, 'kept:' .. id)
+      isAlive[id] = false
+    end
     if #dead > 0 then
-      removeRunningOfTheDead()
-      startPurge()
+      for from = 0, runningCount, 500 do
+        for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
+          if member ~= '~' and not ownerIsAlive(member) then gone[#gone + 1] = member end
+        end
+      end
+      purge = '-inf'
+      change('purge', purge)
     end
-    local ended = redis.call('ZRANGEBYSCORE', running, '-inf', now, 'LIMIT', 0, 500)
-    runningCount = runningCount - removeAll(running, ended)
-    if #dead == 500 or #ended == 500 then more = 1 end
-    sweepAt = math.min(earliest(instances), earliest(running))
+    for from = 1, #gone, 500 do
+      runningCount = runningCount - redis.call('ZREM', running, unpack(gone, from, math.min(from + 499, #gone)))
+    end
+    sweepAt = math.min(
+      tonumber(redis.call('ZRANGE', instances, 0, 0, 'WITHSCORES')[2]) or math.huge,
+      tonumber(redis.call('ZRANGE', running, 0, 0, 'WITHSCORES')[2]) or math.huge
+    )
   end
-  continuePurge()
+  if purge ~= '' then
+    local found = redis.call('ZRANGEBYSCORE', waiting, purge, '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
+    local gone = {}
+    for i = 1, #found, 2 do
+      if not ownerIsAlive(found[i]) then gone[#gone + 1] = found[i] end
+    end
+    if #gone > 0 then waitingCount = waitingCount - redis.call('ZREM', waiting, unpack(gone)) end
+    purge = #found == 1000 and '(' .. found[1000] or ''
+    change('purge', purge)
+    if purge ~= '' then more = 1 end
+  end
 end
+end
+local mayGrant = applies
 local ownGrants, otherGrants = {}, {}
-local function noteGrant(member, fence)
-  local owner = ownerOf(member)
-  local entry = member .. '/' .. numberText(fence)
-  if owner == instance then
-    ownGrants[#ownGrants + 1] = entry
-  else
-    local list = otherGrants[owner]
-    if list then list[#list + 1] = entry else otherGrants[owner] = { entry } end
-  end
-end
-local function instanceChannel(owner)
-  return channel .. string.match(owner, '^[^.]+')
-end
-local function hintOthers()
-  for owner, list in pairs(otherGrants) do
-    redis.pcall('PUBLISH', instanceChannel(owner), owner .. ' ' .. knownEpoch .. ' ' .. table.concat(list, ','))
-  end
-end
-local function nudgeOthers()
-  for _, owner in ipairs(redis.call('ZRANGE', instances, 0, 499)) do
-    if owner ~= '~' and owner ~= instance then
-      redis.pcall('PUBLISH', instanceChannel(owner), owner .. ' ' .. knownEpoch .. ' ')
-    end
-  end
-end
 local passedOver = 0
-local function grantNext()
-  if inGrace() then return end
-  local free = limit - usedPermits()
+local free = mayGrant and now >= graceUntil and limit - usedPermits() or 0
+if free > 0 and waitingCount > 0 then
   local budget = 500
   local chunk = free
-  while free > 0 and waitingCount > passedOver and budget > 0 do
+  local blocked = false
+  while free > 0 and waitingCount > passedOver and budget > 0 and not blocked do
     local heads = redis.call('ZRANGE', waiting, passedOver, passedOver + math.min(chunk, budget, waitingCount - passedOver) - 1)
     local removed, granted = {}, {}
-    local blocked = #heads == 0
     for _, member in ipairs(heads) do
       budget = budget - 1
       local permits = weighted and permitsOf(member) or 1
@@ -805,7 +670,16 @@ local function grantNext()
         removed[#removed + 1] = member
         granted[#granted + 1] = leaseEnd
         granted[#granted + 1] = member
-        noteGrant(member, nextNumber())
+        seq = math.max(seq + 1, serverUs)
+        local owner = ownerOf(member)
+        local entry = member .. '/' .. string.format('%.0f', seq)
+        if owner == instance then
+          ownGrants[#ownGrants + 1] = entry
+        elseif otherGrants[owner] then
+          otherGrants[owner] = otherGrants[owner] .. ',' .. entry
+        else
+          otherGrants[owner] = entry
+        end
       end
     end
     if #removed > 0 then waitingCount = waitingCount - redis.call('ZREM', waiting, unpack(removed)) end
@@ -815,132 +689,100 @@ local function grantNext()
       grants = grants + #granted / 2
       sweepAt = math.min(sweepAt, leaseEnd)
     end
-    if blocked then break end
+    if #heads == 0 then blocked = true end
   end
-  if budget <= 0 and free > 0 then more = 1 end
+  if budget <= 0 then more = 1 end
 end
-local function comeBack(known)
-  if not inGrace() then return end
-  local stored = redis.call('HMGET', state, 'awaited', 'returned', 'graced')
-  local fresh = lossSeen or stored[3] ~= '1'
-  local awaited = (fresh and '' or stored[1] or '') .. known
-  local returned = ' ' .. (fresh and '' or stored[2] or '')
-  if not string.find(returned, ' ' .. instance .. ' ', 1, true) then returned = returned .. instance .. ' ' end
-  change('returned', string.sub(returned, 2))
-  change('awaited', awaited)
-  if awaited == '' then return end
-  for id in string.gmatch(awaited, '%S+') do
-    if not string.find(returned, ' ' .. id .. ' ', 1, true) then return end
-  end
-  graceUntil = 0
-  change('grace', 0)
-end
-local function close()
-  change('seq', numberText(seq))
-  change('last', now)
-  change('sweep', sweepAt)
-  redis.call('HSET', state, unpack(changes))
-  if expires - now < keepMs then
-    expires = now + 2 * keepMs
-    redis.call('HSET', state, 'expires', expires)
-    local at = expires - skewMs
-    redis.call('PEXPIREAT', waiting, at)
-    redis.call('PEXPIREAT', running, at)
-    redis.call('PEXPIREAT', instances, at)
-    redis.call('PEXPIREAT', state, at)
-  end
-end
-if keptBatch and batch < keptBatch then return { 'stale' } end
-local repeated = keptBatch == batch and kept or ''
-local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and not inGrace()
-local unknown = not aliveUntil or not kept or stalled
-if holds == 1 and (otherEpoch or unknown) then
-  makeFirstWrite('HSET', state, 'last', now)
-  if stalled and not otherEpoch then
-    forget(instance)
-    removeRunningOfTheDead()
-    startPurge()
-  end
-  close()
-  return { 'rejoin', knownEpoch, repeated }
-end
-makeFirstWrite('ZADD', instances, now + livenessMs, instance)
-sweepAt = math.min(sweepAt, now + livenessMs)
-comeBack('')
-loadSettings(declaring == 1, false)
-if repeated == '' then
-  local firstCancel = operations + releases
-  local firstAcquire = firstCancel + cancels
-  if releases > 0 then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, operations, firstCancel - 1)) end
-  if cancels > 0 then
-    local left = redis.call('ZREM', waiting, unpack(ARGV, firstCancel, firstAcquire - 1))
-    waitingCount = waitingCount - left
-    if left < cancels then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, firstCancel, firstAcquire - 1)) end
-  end
-  sweep()
-  grantNext()
+if applies then
   local first = 0
   local words, line, started = {}, {}, {}
-  local acquires = #ARGV - firstAcquire + 1
-  if acquires > 0 then
-    local held = inGrace()
-    local free = held and 0 or limit - usedPermits()
-    for index = firstAcquire, #ARGV do
-      local operation = ARGV[index]
-      local permits = 1
-      if not string.find(operation, ':1:', 1, true) then permits = tonumber(string.match(operation, '^[^:]+:(%d+)')) end
-      local word
-      if held then
-        word = 'h'
-      elseif not room then
-        word = 'u'
-      elseif permits > limit and limit > 0 then
-        word = 'p'
+  for index = firstAcquire, #ARGV do
+    local operation = ARGV[index]
+    local permits = 1
+    if not string.find(operation, ':1:', 1, true) then permits = tonumber(string.match(operation, '^[^:]+:(%d+)')) end
+    local word
+    if now < graceUntil then
+      word = 'h'
+    elseif not room then
+      word = 'u'
+    elseif permits > limit and limit > 0 then
+      word = 'p'
+    else
+      local goesFirst = waitingCount == passedOver and permits <= free
+      if not goesFirst and waitingCount >= sizeLimit then
+        word = 'f'
       else
-        local goesFirst = waitingCount == passedOver and permits <= free
-        if not goesFirst and waitingCount >= sizeLimit then
-          word = 'f'
+        seq = math.max(seq + 1, serverUs)
+        if first == 0 then first = seq end
+        local member = string.format('%016.0f', seq) .. ':' .. instance .. ':' .. operation
+        if permits > 1 and not weighted then
+          weighted = true
+          change('weighted', '1')
+        end
+        if goesFirst then
+          word = 'g'
+          free = free - permits
+          started[#started + 1] = leaseEnd
+          started[#started + 1] = member
         else
-          word = goesFirst and 'g' or 'q'
-          local number = nextNumber()
-          if first == 0 then first = number end
-          local member = numberText(number) .. ':' .. instance .. ':' .. operation
-          if permits > 1 and not weighted then
-            weighted = true
-            change('weighted', '1')
-          end
-          if goesFirst then
-            free = free - permits
-            started[#started + 1] = leaseEnd
-            started[#started + 1] = member
-          else
-            waitingCount = waitingCount + 1
-            line[#line + 1] = number
-            line[#line + 1] = member
-          end
+          word = 'q'
+          waitingCount = waitingCount + 1
+          line[#line + 1] = seq
+          line[#line + 1] = member
         end
       end
-      words[#words + 1] = word
     end
-    if #started > 0 then
-      redis.call('ZADD', running, unpack(started))
-      runningCount = runningCount + #started / 2
-      grants = grants + #started / 2
-      sweepAt = math.min(sweepAt, leaseEnd)
-    end
-    if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
+    words[#words + 1] = word
   end
-  change('grants', grants)
-  kept = batch .. ' ' .. numberText(first) .. ' ' .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',')
+  if #started > 0 then
+    redis.call('ZADD', running, unpack(started))
+    runningCount = runningCount + #started / 2
+    grants = grants + #started / 2
+    sweepAt = math.min(sweepAt, leaseEnd)
+  end
+  if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
+  kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',')
   change('kept:' .. instance, kept)
-  hintOthers()
-  if not aliveUntil then nudgeOthers() end
 end
-close()
+local nudge = applies and not aliveUntil
+for owner, list in pairs(otherGrants) do
+  redis.pcall('PUBLISH', channel .. string.match(owner, '^[^.]+'), owner .. ' ' .. knownEpoch .. ' ' .. list)
+end
+if nudge then
+  for _, id in ipairs(redis.call('ZRANGE', instances, 0, 499)) do
+    if id ~= '~' and id ~= instance then
+      redis.pcall('PUBLISH', channel .. string.match(id, '^[^.]+'), id .. ' ' .. knownEpoch .. ' ')
+    end
+  end
+end
+if isNew or lossSeen then
+  redis.call('ZADD', waiting, 'inf', '~')
+  redis.call('ZADD', running, 'inf', '~')
+  redis.call('ZADD', instances, 'inf', '~')
+end
+local renew = expires - now < keepMs
+if renew then
+  expires = now + 2 * keepMs
+  change('expires', expires)
+end
+redis.call('HSET', state, 'seq', string.format('%016.0f', seq), 'last', now, 'sweep', sweepAt, 'grants', grants, unpack(changes))
+if renew then
+  for _, key in ipairs({ waiting, running, instances, state }) do
+    redis.call('PEXPIREAT', key, expires - skewMs)
+  end
+end
+if forgotten then return { 'rejoin', knownEpoch, repeated and kept or '' } end
+local news = ''
+if knownRevision ~= revision or settingsBroken then
+  local stored = redis.call('HMGET', state, 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'operator', 'version', 'by', 'code')
+  news = cjson.encode({
+    concurrency = stored[1], maxQueueSize = stored[2], maxWaitMs = stored[3], leaseMs = stored[4], enabled = stored[5],
+    operator = stored[6], version = stored[7], by = stored[8], code = stored[9], revision = revision, broken = settingsBroken,
+  })
+end
 local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
 local reply = {
-  'ok', knownEpoch, kept, math.max(0, nextAt - now), math.max(0, graceUntil - now), waitingCount,
-  usedPermits(), grants, revision, settingsReply(revision_), more,
+  'ok', knownEpoch, kept, math.max(0, nextAt - now), math.max(0, graceUntil - now), waitingCount, usedPermits(), grants, revision, news, more,
 }
 if full == 1 then
   local own = {}
@@ -949,7 +791,7 @@ if full == 1 then
       if member ~= '~' and ownerOf(member) == instance then own[#own + 1] = member end
     end
   end
-  reply[12] = numberText(seq)
+  reply[12] = string.format('%.0f', seq)
   reply[13] = table.concat(own, ',')
   reply[14] = table.concat(redis.call('ZRANGE', instances, 0, 499), ' ')
 end
@@ -972,8 +814,8 @@ export function exchangeArguments(keys: ExchangeKeys, args: ExchangeArguments): 
     args.bootMs,
     args.keepMs,
     args.declared,
-    args.declaring,
-    args.revision_,
+    args.starting,
+    args.knownRevision,
     args.full,
     args.channel,
     args.releases,
@@ -1013,7 +855,7 @@ export interface RejoinArguments {
   /** the highest number or fence that the instance has seen */
   readonly fence: number
   /** the highest count of grants that it has seen */
-  readonly grants_: number
+  readonly knownGrants: number
   /** how the wake channels' names begin */
   readonly channel: string
   /** 1 with the last part of its tickets */
@@ -1033,11 +875,11 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '870d2d2e63f56f4e03f79fcf063666e8b80d05e9',
+  sha1: '286f28fcad062b1bec6c35ea2243440aef085a6a',
   keys: ['waiting', 'running', 'instances', 'state'],
-  args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'grants_', 'channel', 'complete', 'known', 'lines', 'tickets'],
+  args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'knownGrants', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local instance, epoch, batch, run, livenessMs, bootMs, keepMs, declared, fence, grants_, channel, complete, known, lines = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14])
+local instance, epoch, batch, run, livenessMs, bootMs, keepMs, declared, fence, knownGrants, channel, complete, known, lines = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14])
 local tickets = 15
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
@@ -1045,6 +887,8 @@ local fields = redis.call('HMGET', state, 'epoch', 'seq', 'last', 'skew', 'sweep
   'concurrency', 'maxQueueSize', 'leaseMs', 'revision', 'weighted', 'expires', 'purge', 'kept:' .. instance)
 local knownEpoch = fields[1]
 local seq = tonumber(fields[2]) or 0
+local last = tonumber(fields[3])
+local skewMs = tonumber(fields[4]) or 0
 local sweepAt = tonumber(fields[5]) or 0
 local quietUntil = tonumber(fields[6]) or 0
 local graceUntil = tonumber(fields[7]) or 0
@@ -1062,9 +906,7 @@ local function change(field, value)
   changes[#changes + 1] = field
   changes[#changes + 1] = value
 end
-local skewMs = tonumber(fields[4]) or 0
 local now = math.floor(serverUs / 1000) + skewMs
-local last = tonumber(fields[3])
 if last and now < last then
   skewMs = skewMs + last - now
   now = last
@@ -1074,19 +916,13 @@ if last and now - last > livenessMs / 2 then
   quietUntil = now + math.ceil(livenessMs * 2 / 3)
   change('quiet', quietUntil)
 end
-local function nextNumber()
-  seq = math.max(seq + 1, serverUs)
-  return seq
-end
-local function numberText(number)
-  return string.format('%016.0f', number)
-end
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = not knownEpoch and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (knownEpoch and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
@@ -1094,123 +930,27 @@ if run ~= '' and run ~= storedRun then
   end
   if lossSeen or not storedRun then change('run', run) end
 end
-local function startGrace()
-  graceUntil = now + livenessMs
-  change('grace', graceUntil)
-  change('graced', '1')
-  change('awaited', '')
-  change('returned', '')
-end
-local function startEpoch()
-  knownEpoch = numberText(nextNumber())
+if isNew or lossSeen then
+  seq = math.max(seq + 1, serverUs)
+  knownEpoch = string.format('%016.0f', seq)
   change('epoch', knownEpoch)
+  change('graced', '0')
   if runningCount > 0 or waitingCount > 0 then
     weighted = true
     change('weighted', '1')
   end
   sweepAt = 0
   expires = 0
-  if lossSeen then
-    startGrace()
-  else
-    change('graced', '0')
-    graceUntil = bootMs > 0 and now + bootMs or 0
-    change('grace', graceUntil)
-  end
+  graceUntil = bootMs > 0 and now + bootMs or 0
+  change('grace', graceUntil)
 end
-if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
-if isNew or lossSeen then startEpoch() end
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
-if otherEpoch and not lossSeen and (isNew or redis.call('HGET', state, 'graced') ~= '1') then startGrace() end
-local room = true
-local function makeFirstWrite(...)
-  local reply = redis.pcall(...)
-  if type(reply) == 'table' and reply.err then
-    room = false
-    redis.call('ZREM', waiting, '')
-    redis.call(...)
-  end
-  if isNew or lossSeen then
-    redis.call('ZADD', waiting, 'inf', '~')
-    redis.call('ZADD', running, 'inf', '~')
-    redis.call('ZADD', instances, 'inf', '~')
-    waitingCount = math.max(waitingCount, 0)
-    runningCount = math.max(runningCount, 0)
-  end
-end
-local function inGrace()
-  return now < graceUntil
-end
-local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
-local settingsBroken = false
-local limit, sizeLimit, leaseEnd
-local function readJson(text)
-  local ok, value = pcall(cjson.decode, text or '')
-  return ok and type(value) == 'table' and value or nil
-end
-local function isLegal(name, value)
-  if name == 'enabled' then return value == 'true' or value == 'false' end
-  local number = tonumber(value)
-  if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
-  if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
-  return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
-end
-local function readRecord(code, operator, version, by)
-  return { code = readJson(code), operator = readJson(operator), version = tonumber(version) or 0, by = by or '' }
-end
-local function putInForce(record)
-  revision = revision + 1
-  change('revision', revision)
-  change('code', cjson.encode(record.code))
-  change('operator', cjson.encode(record.operator))
-  change('version', record.version)
-  change('by', record.by)
-  local inForce = {}
-  for _, name in ipairs(settingNames) do
-    local value = record.operator[name]
-    inForce[name] = isLegal(name, value) and value or record.code[name]
-    change(name, inForce[name])
-  end
-  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
-end
-local function storedRecord()
-  local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
-  local record = readRecord(stored[1], stored[2], stored[3], stored[4])
-  local known = readJson(declared)
-  record.code = record.code or known.code
-  if not record.operator then
-    record.operator, record.version, record.by = known.operator, tonumber(known.version) or 0, known.by or ''
-  end
-  return record
-end
-local function loadSettings(declaring, rejoining)
-  local fine = isLegal('concurrency', fields[10]) and isLegal('maxQueueSize', fields[11]) and isLegal('leaseMs', fields[12])
-  if not fine or declaring or rejoining then
-    settingsBroken = not fine and not isNew and not lossSeen
-    local record = storedRecord()
-    local known = readJson(declared)
-    local changed = not fine
-    if declaring then
-      for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
-      record.code = known.code
-    end
-    if rejoining and (tonumber(known.version) or 0) > record.version then
-      record.operator, record.version, record.by = known.operator, tonumber(known.version), known.by or ''
-      changed = true
-    end
-    if changed then putInForce(record) end
-  end
-  limit = tonumber(fields[10])
-  sizeLimit = tonumber(fields[11])
-  leaseEnd = now + math.ceil(tonumber(fields[12]))
-end
-local function settingsReply(knownRevision)
-  if knownRevision == revision and not settingsBroken then return '' end
-  local stored = redis.call('HMGET', state, 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'operator', 'version', 'by', 'code')
-  return cjson.encode({
-    concurrency = stored[1], maxQueueSize = stored[2], maxWaitMs = stored[3], leaseMs = stored[4], enabled = stored[5],
-    operator = stored[6], version = stored[7], by = stored[8], code = stored[9], revision = revision, broken = settingsBroken,
-  })
+if lossSeen or otherEpoch and (isNew or redis.call('HGET', state, 'graced') ~= '1') then
+  graceUntil = now + livenessMs
+  change('grace', graceUntil)
+  change('graced', '1')
+  change('awaited', '')
+  change('returned', '')
 end
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
@@ -1228,108 +968,153 @@ local function usedPermits()
   end
   return used
 end
-local function removeAll(set, members)
-  local removed = 0
-  for from = 1, #members, 500 do
-    removed = removed + redis.call('ZREM', set, unpack(members, from, math.min(from + 499, #members)))
-  end
-  return removed
-end
 local isAlive = {}
 local function ownerIsAlive(member)
   local owner = ownerOf(member)
   if isAlive[owner] == nil then isAlive[owner] = redis.call('ZSCORE', instances, owner) ~= false end
   return isAlive[owner]
 end
-local ownGrants, otherGrants = {}, {}
-local function noteGrant(member, fence)
-  local owner = ownerOf(member)
-  local entry = member .. '/' .. numberText(fence)
-  if owner == instance then
-    ownGrants[#ownGrants + 1] = entry
-  else
-    local list = otherGrants[owner]
-    if list then list[#list + 1] = entry else otherGrants[owner] = { entry } end
+local lives = true
+local room = false
+if lives then
+  local beaten = redis.pcall('ZADD', instances, now + livenessMs, instance)
+  room = type(beaten) ~= 'table'
+  sweepAt = math.min(sweepAt, now + livenessMs)
+end
+if not room then
+  redis.call('ZREM', waiting, '')
+  if lives then redis.call('ZADD', instances, now + livenessMs, instance) end
+end
+local declaring, rejoining = false, true
+local limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
+local settingsFine = limit and sizeLimit and leaseMs and limit >= 0 and sizeLimit >= 0 and leaseMs >= 1
+local settingsBroken = not settingsFine and not isNew and not lossSeen
+if not settingsFine or declaring or rejoining then
+local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
+local function readJson(text)
+  local ok, value = pcall(cjson.decode, text or '')
+  return ok and type(value) == 'table' and value or nil
+end
+local function isLegal(name, value)
+  if name == 'enabled' then return value == 'true' or value == 'false' end
+  local number = tonumber(value)
+  if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
+  if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
+  return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
+end
+local function storedRecord()
+  local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
+  local known = readJson(declared)
+  local record = {
+    code = readJson(stored[1]) or known.code,
+    operator = readJson(stored[2]),
+    version = tonumber(stored[3]) or 0,
+    by = stored[4] or '',
+  }
+  if not record.operator then
+    record.operator, record.version, record.by = known.operator, tonumber(known.version) or 0, known.by or ''
   end
+  return record
 end
-local function instanceChannel(owner)
-  return channel .. string.match(owner, '^[^.]+')
-end
-local function hintOthers()
-  for owner, list in pairs(otherGrants) do
-    redis.pcall('PUBLISH', instanceChannel(owner), owner .. ' ' .. knownEpoch .. ' ' .. table.concat(list, ','))
+local function putInForce(record)
+  revision = revision + 1
+  change('revision', revision)
+  change('code', cjson.encode(record.code))
+  change('operator', cjson.encode(record.operator))
+  change('version', record.version)
+  change('by', record.by)
+  local inForce = {}
+  for _, name in ipairs(settingNames) do
+    local value = record.operator[name]
+    inForce[name] = isLegal(name, value) and value or record.code[name]
+    change(name, inForce[name])
   end
+  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
 end
-local function nudgeOthers()
-  for _, owner in ipairs(redis.call('ZRANGE', instances, 0, 499)) do
-    if owner ~= '~' and owner ~= instance then
-      redis.pcall('PUBLISH', instanceChannel(owner), owner .. ' ' .. knownEpoch .. ' ')
+  local record = storedRecord()
+  local known = readJson(declared)
+  local changed = not settingsFine
+  if declaring then
+    for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
+    record.code = known.code
+  end
+  if rejoining and (tonumber(known.version) or 0) > record.version then
+    record.operator, record.version, record.by = known.operator, tonumber(known.version), known.by or ''
+    changed = true
+  end
+  if changed then putInForce(record) end
+  limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
+end
+local leaseEnd = now + math.ceil(leaseMs)
+seq = math.max(seq, fence)
+grants = math.max(grants, knownGrants)
+sweepAt = 0
+local firstRunning = tickets + lines
+for index = tickets, #ARGV do
+  local member = ARGV[index]
+  local isRunning = index >= firstRunning
+  if not isRunning or (index - firstRunning) % 2 == 1 then
+    local number = tonumber(string.sub(member, 1, 16))
+    seq = math.max(seq, number)
+    if not weighted and permitsOf(member) > 1 then
+      weighted = true
+      change('weighted', '1')
+    end
+    if isRunning then
+      redis.call('ZREM', waiting, member)
+      redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)
+    elseif not redis.call('ZSCORE', running, member) then
+      redis.call('ZADD', waiting, number, member)
     end
   end
 end
-local function comeBack(known)
-  if not inGrace() then return end
-  local stored = redis.call('HMGET', state, 'awaited', 'returned', 'graced')
-  local fresh = lossSeen or stored[3] ~= '1'
-  local awaited = (fresh and '' or stored[1] or '') .. known
-  local returned = ' ' .. (fresh and '' or stored[2] or '')
-  if not string.find(returned, ' ' .. instance .. ' ', 1, true) then returned = returned .. instance .. ' ' end
-  change('returned', string.sub(returned, 2))
-  change('awaited', awaited)
-  if awaited == '' then return end
-  for id in string.gmatch(awaited, '%S+') do
-    if not string.find(returned, ' ' .. id .. ' ', 1, true) then return end
-  end
-  graceUntil = 0
-  change('grace', 0)
-end
-local function close()
-  change('seq', numberText(seq))
-  change('last', now)
-  change('sweep', sweepAt)
-  redis.call('HSET', state, unpack(changes))
-  if expires - now < keepMs then
-    expires = now + 2 * keepMs
-    redis.call('HSET', state, 'expires', expires)
-    local at = expires - skewMs
-    redis.call('PEXPIREAT', waiting, at)
-    redis.call('PEXPIREAT', running, at)
-    redis.call('PEXPIREAT', instances, at)
-    redis.call('PEXPIREAT', state, at)
-  end
-end
-makeFirstWrite('ZADD', instances, now + livenessMs, instance)
-sweepAt = 0
-seq = math.max(seq, fence)
-grants = math.max(grants, grants_)
-change('grants', grants)
-loadSettings(false, true)
-local function note(member)
-  local number = tonumber(string.sub(member, 1, 16))
-  seq = math.max(seq, number)
-  if permitsOf(member) > 1 and not weighted then
-    weighted = true
-    change('weighted', '1')
-  end
-  return number
-end
-local firstRunning = tickets + lines
-for index = tickets, firstRunning - 1 do
-  local member = ARGV[index]
-  if not redis.call('ZSCORE', running, member) then redis.call('ZADD', waiting, note(member), member) end
-end
-for index = firstRunning, #ARGV, 2 do
-  local member = ARGV[index + 1]
-  note(member)
-  redis.call('ZREM', waiting, member)
-  redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index]), member)
-end
+local otherGrants, nudge = {}, complete == 1
 if complete == 1 then
-  change('kept:' .. instance, batch .. ' 0  ')
-  comeBack(known)
-  nudgeOthers()
+  change('kept:' .. instance, string.format('%.0f 0  ', batch))
+if now < graceUntil then
+  local stored = redis.call('HMGET', state, 'awaited', 'returned', 'graced')
+  local isFresh = isNew or lossSeen or stored[3] ~= '1'
+  local awaited = (isFresh and '' or stored[1] or '') .. known
+  local returned = isFresh and '' or stored[2] or ''
+  if not string.find(' ' .. returned, ' ' .. instance .. ' ', 1, true) then returned = returned .. instance .. ' ' end
+  change('awaited', awaited)
+  change('returned', returned)
+  local missing = awaited == ''
+  for id in string.gmatch(awaited, '%S+') do
+    if not string.find(' ' .. returned, ' ' .. id .. ' ', 1, true) then missing = true end
+  end
+  if not missing then
+    graceUntil = 0
+    change('grace', 0)
+  end
 end
-close()
+end
+for owner, list in pairs(otherGrants) do
+  redis.pcall('PUBLISH', channel .. string.match(owner, '^[^.]+'), owner .. ' ' .. knownEpoch .. ' ' .. list)
+end
+if nudge then
+  for _, id in ipairs(redis.call('ZRANGE', instances, 0, 499)) do
+    if id ~= '~' and id ~= instance then
+      redis.pcall('PUBLISH', channel .. string.match(id, '^[^.]+'), id .. ' ' .. knownEpoch .. ' ')
+    end
+  end
+end
+if isNew or lossSeen then
+  redis.call('ZADD', waiting, 'inf', '~')
+  redis.call('ZADD', running, 'inf', '~')
+  redis.call('ZADD', instances, 'inf', '~')
+end
+local renew = expires - now < keepMs
+if renew then
+  expires = now + 2 * keepMs
+  change('expires', expires)
+end
+redis.call('HSET', state, 'seq', string.format('%016.0f', seq), 'last', now, 'sweep', sweepAt, 'grants', grants, unpack(changes))
+if renew then
+  for _, key in ipairs({ waiting, running, instances, state }) do
+    redis.call('PEXPIREAT', key, expires - skewMs)
+  end
+end
 return { 'ok', knownEpoch }`,
 }
 
@@ -1349,7 +1134,7 @@ export function rejoinArguments(keys: RejoinKeys, args: RejoinArguments): Script
     args.keepMs,
     args.declared,
     args.fence,
-    args.grants_,
+    args.knownGrants,
     args.channel,
     args.complete,
     args.known,
@@ -1381,7 +1166,7 @@ export interface StatusArguments {
  */
 export const status: Script = {
   name: 'status',
-  sha1: 'fb943d91c90cbdbef4b161e4f79bc8f78cfa49a3',
+  sha1: '7b9fb1d39fb48a80a3387efb5b315ac236b47494',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['members'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -1409,26 +1194,19 @@ local function usedPermits()
   end
   return used
 end
-local function removeAll(set, members)
-  local removed = 0
-  for from = 1, #members, 500 do
-    removed = removed + redis.call('ZREM', set, unpack(members, from, math.min(from + 499, #members)))
-  end
-  return removed
-end
 local isAlive = {}
 local function ownerIsAlive(member)
   local owner = ownerOf(member)
   if isAlive[owner] == nil then isAlive[owner] = redis.call('ZSCORE', instances, owner) ~= false end
   return isAlive[owner]
 end
-local settings = fields[5] and cjson.encode({
+local news = fields[5] and cjson.encode({
   concurrency = fields[5], maxQueueSize = fields[6], maxWaitMs = fields[7], leaseMs = fields[8], enabled = fields[9],
   operator = fields[10], version = fields[11], by = fields[12],
 }) or ''
 local reply = {
   fields[1] or '', string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
-  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), tonumber(fields[3]) or 0, settings,
+  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), tonumber(fields[3]) or 0, news,
 }
 for index = members, #ARGV do
   local rank = redis.call('ZRANK', waiting, ARGV[index])
