@@ -1,0 +1,51 @@
+import { Redis as Redis6, type RedisOptions } from 'ioredis'
+import { Redis as Redis5 } from 'ioredis5'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { RedisServer } from './redisServer.js'
+
+/** Both versions of ioredis that are supported, by name. What the tests use of them is the same. */
+export const ioredisVersions = { 'ioredis 6': Redis6, 'ioredis 5': Redis5 as unknown as typeof Redis6 }
+
+/** Which ioredis to use. */
+export type IoredisVersion = keyof typeof ioredisVersions
+
+/** How a test's client differs from the defaults. */
+export type ClientOptions = Omit<RedisOptions, 'replyMapping'>
+
+/** A test file's Redis: empty before each test; the clients that a test makes are disconnected after it. */
+export interface TestRedis {
+  readonly server: RedisServer
+  client(options?: ClientOptions, version?: IoredisVersion): Redis6
+}
+
+/** Gives the calling test file a Redis of its own. Call it at the top of the file or of a `describe`. */
+export function useRedis(...settings: string[]): TestRedis {
+  let server: RedisServer
+  let clients: Redis6[] = []
+  const redis: TestRedis = {
+    get server() {
+      return server
+    },
+    client(options = {}, version = 'ioredis 6') {
+      const client = new ioredisVersions[version](server.port, server.host, options)
+      // Without a listener ioredis prints every failed attempt to connect.
+      client.on('error', () => undefined)
+      clients.push(client)
+      return client
+    },
+  }
+  beforeAll(async () => {
+    server = await RedisServer.started(...settings)
+  })
+  beforeEach(async () => {
+    await redis.client().flushall()
+  })
+  afterEach(() => {
+    for (const client of clients) client.disconnect()
+    clients = []
+  })
+  afterAll(async () => {
+    await server.stop()
+  })
+  return redis
+}
