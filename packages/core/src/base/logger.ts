@@ -4,11 +4,21 @@ export interface Logger {
 }
 
 /** Stable words for what a warning is about. */
-export type WarningCode = 'FQ_STORE_DOWN' | 'FQ_WAKE_CHANNEL_DOWN' | 'FQ_CONFIG_CONFLICT' | 'FQ_LISTENER_THREW' | 'FQ_TROUBLE' | 'FQ_LOST_HEADERS'
+export type WarningCode =
+  | 'FQ_STORE_DOWN'
+  | 'FQ_WAKE_CHANNEL_DOWN'
+  | 'FQ_CONFIG_CONFLICT'
+  | 'FQ_LISTENER_THREW'
+  | 'FQ_TROUBLE'
+  | 'FQ_LOST_HEADERS'
 
 /** The default: Node's own warnings, which a process prints on stderr and can listen to (`process.on('warning')`). */
 export const processLogger: Logger = {
   warn: (message, { code, cause }) => {
-    process.emitWarning(message, { type: 'FairqueueWarning', code, ...(cause instanceof Error && { detail: cause.message }) })
+    process.emitWarning(message, {
+      type: 'FairqueueWarning',
+      code,
+      ...(cause instanceof Error && { detail: cause.message }),
+    })
   },
 }

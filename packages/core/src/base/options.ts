@@ -5,7 +5,8 @@ import { OptionError } from './errors.js'
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
   if (typeof value === 'bigint') return `${value}n`
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null || value === undefined) return Object.is(value, -0) ? '-0' : String(value)
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null || value === undefined)
+    return Object.is(value, -0) ? '-0' : String(value)
   return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
 }
 
@@ -33,7 +34,11 @@ export function readInteger(option: string, value: unknown, { min = 0, infinite 
 export function readDurationMs(option: string, value: unknown, { min = 0 }: Range = {}): number {
   const ms = readDuration(value)
   if (ms !== undefined && ms >= min) return ms
-  throw optionError(option, `a duration${min > 0 ? ` of at least ${min} ms` : ''} (milliseconds, or text such as "20s")`, value)
+  throw optionError(
+    option,
+    `a duration${min > 0 ? ` of at least ${min} ms` : ''} (milliseconds, or text such as "20s")`,
+    value,
+  )
 }
 
 /** Reads true or false. @throws OptionError */
@@ -51,6 +56,7 @@ export function readWord<Word extends string>(option: string, value: unknown, wo
 /** Refuses names that nobody reads, so that a mistyped option is not silently without effect. @throws OptionError */
 export function refuseUnknown(given: object, known: ReadonlySet<string>): void {
   for (const name of Object.keys(given)) {
-    if (!known.has(name)) throw new OptionError(name, `Unknown option ${show(name)}. Known options: ${[...known].toSorted().join(', ')}.`)
+    if (!known.has(name))
+      throw new OptionError(name, `Unknown option ${show(name)}. Known options: ${[...known].toSorted().join(', ')}.`)
   }
 }

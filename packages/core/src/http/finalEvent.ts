@@ -81,7 +81,7 @@ function readBody({ headers, body, truncated }: LateAnswer): Content {
   if (body.length === 0) return { body: null }
   const type = String(headers['content-type'] ?? 'text/plain').toLowerCase()
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity'
-  if (encoded || !/^text\/|[/+](json|xml)\b|javascript|urlencoded/.test(type))
+  if (encoded || !/^text\/|json|xml|javascript|urlencoded/.test(type))
     return { body: body.toString('base64'), encoding: 'base64' }
   const text = body.toString('utf8')
   if (truncated || !/[/+]json\b/.test(type)) return { body: text }

@@ -2,12 +2,12 @@ import type { Clock } from '../base/clock.js'
 import { randomId } from '../base/randomId.js'
 import type { Instance, InstanceListener, JoinOptions, Place, StoreStatus } from '../store/contract.js'
 import type { Settings, SettingsChange, SettingsRecord } from '../store/settings.js'
-import type { Entry, MemoryQueue } from './memoryQueue.js'
+import type { Entry, Member, MemoryQueue } from './memoryQueue.js'
 
 const DONE = Promise.resolve()
 
 /** One `FairQueue`'s end of a queue in this process. Needs neither heartbeats nor hints: it lives and dies with the line itself. */
-export class MemoryInstance implements Instance {
+export class MemoryInstance implements Instance, Member {
   readonly id: string = randomId()
   readonly declared: Settings
   readonly clock: Clock

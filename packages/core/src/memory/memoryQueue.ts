@@ -1,19 +1,32 @@
 import { ConflictError } from '../base/errors.js'
-import type { Place } from '../store/contract.js'
-import { applyChange, sameSettings, type Settings, type SettingsChange, type SettingsRecord } from '../store/settings.js'
+import type { Clock } from '../base/clock.js'
+import type { InstanceListener, Place } from '../store/contract.js'
+import {
+  applyChange,
+  sameSettings,
+  type Settings,
+  type SettingsChange,
+  type SettingsRecord,
+} from '../store/settings.js'
 import { Line } from './line.js'
-import type { MemoryInstance } from './memoryInstance.js'
+
+/** What a queue needs of an instance. */
+export interface Member {
+  readonly declared: Settings
+  readonly clock: Clock
+  readonly listener: InstanceListener
+}
 
 /** What a queue notes on a place. `order` is its arrival number. */
 export interface Entry {
   readonly order: number
   readonly place: Place
-  readonly owner: MemoryInstance
+  readonly owner: Member
 }
 
 /** The state of one queue of one process: its line, who runs, its settings. */
 export class MemoryQueue {
-  readonly instances: Set<MemoryInstance> = new Set()
+  readonly instances: Set<Member> = new Set()
   readonly #waiting = new Line<Entry>()
   readonly #running = new Set<Entry>()
   /** Permits of all entries in `#running`. */
@@ -45,11 +58,12 @@ export class MemoryQueue {
   }
 
   /** The code value of the instance that started last counts (R23); an operator's value wins over it. */
-  declare(declared: Settings, by: MemoryInstance): void {
+  declare(declared: Settings, by: Member): void {
     const before = this.#settings
     this.#replaceSettings({ ...before, values: { ...declared, ...before.operator } })
     for (const instance of this.instances) {
-      if (instance !== by && !sameSettings(instance.declared, declared)) by.listener.configConflict(declared, instance.declared)
+      if (instance !== by && !sameSettings(instance.declared, declared))
+        by.listener.configConflict(declared, instance.declared)
     }
   }
 
@@ -80,7 +94,7 @@ export class MemoryQueue {
     }
   }
 
-  enter(place: Place, owner: MemoryInstance): void {
+  enter(place: Place, owner: Member): void {
     const { concurrency, maxQueueSize } = this.#settings.values
     if (concurrency > 0 && place.permits > concurrency) {
       place.onRefused('permits')
@@ -107,7 +121,7 @@ export class MemoryQueue {
     this.#grantNext()
   }
 
-  leave(instance: MemoryInstance): void {
+  leave(instance: Member): void {
     this.instances.delete(instance)
     const own = [...this.#waiting, ...this.#running].filter((entry) => entry.owner === instance)
     for (const entry of own) this.giveUp(entry)

@@ -29,7 +29,13 @@ export interface EnterOptions {
   readonly onStatus?: ((status: TicketStatus) => void) | undefined
 }
 
-const enterOptionNames: ReadonlySet<string> = new Set<keyof EnterOptions>(['key', 'permits', 'maxWaitMs', 'signal', 'onStatus'])
+const enterOptionNames: ReadonlySet<string> = new Set<keyof EnterOptions>([
+  'key',
+  'permits',
+  'maxWaitMs',
+  'signal',
+  'onStatus',
+])
 
 /** Options of {@link FairQueueCore.close}. */
 export interface CloseOptions {
@@ -56,7 +62,7 @@ export class FairQueueCore {
   readonly #running = new Set<Ticket>()
   readonly #positions: PositionWatch
   readonly #instance: Instance
-  readonly #host: TicketHost
+  readonly #host: TicketHost<Ticket>
   #settings: SettingsRecord
   #degraded = false
   #wakeChannelOpen = true
@@ -115,7 +121,9 @@ export class FairQueueCore {
     this.#waiting.add(ticket)
     if (onStatus !== undefined) ticket.on('status', onStatus)
     if (signal?.aborted === true) {
-      ticket.rejectAtDoor(new CancelledError('The signal was aborted before the ticket entered.', { cause: signal.reason }))
+      ticket.rejectAtDoor(
+        new CancelledError('The signal was aborted before the ticket entered.', { cause: signal.reason }),
+      )
     } else if (this.#closing !== undefined) {
       ticket.rejectAtDoor(new DrainingError(`Queue ${this.#host.quotedName} is closing.`, { retryAfterMs: 1000 }))
     } else if (!this.#settings.values.enabled) {
@@ -177,10 +185,14 @@ export class FairQueueCore {
    * Changes settings for all instances at once, and wakes whom that lets in. A value of `null` clears the operator's value.
    * @throws OptionError ConflictError StoreUnavailableError (as rejections)
    */
-  async configure(values: { readonly [Name in keyof Settings]?: Settings[Name] | Duration | null }, options: ConfigureOptions = {}): Promise<SettingsRecord> {
+  async configure(
+    values: { readonly [Name in keyof Settings]?: Settings[Name] | Duration | null },
+    options: ConfigureOptions = {},
+  ): Promise<SettingsRecord> {
     refuseUnknown(options, new Set<keyof ConfigureOptions>(['ifVersion', 'by']))
     const { ifVersion, by = null } = options
-    if (by !== null && (typeof by !== 'string' || by.length > 200)) throw optionError('by', 'a text of at most 200 characters', by)
+    if (by !== null && (typeof by !== 'string' || by.length > 200))
+      throw optionError('by', 'a text of at most 200 characters', by)
     return await this.#instance.configure({
       values: readChange(values),
       ifVersion: ifVersion === undefined ? null : readInteger('ifVersion', ifVersion),
@@ -222,7 +234,10 @@ export class FairQueueCore {
     // The property that `closing` reads is set only when this function first waits.
     await Promise.resolve()
     for (const ticket of this.#waiting) {
-      ticket.endWait('cancelled', new DrainingError(`Queue ${this.#host.quotedName} is closing.`, { retryAfterMs: 1000 }))
+      ticket.endWait(
+        'cancelled',
+        new DrainingError(`Queue ${this.#host.quotedName} is closing.`, { retryAfterMs: 1000 }),
+      )
     }
     if (this.#running.size > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
@@ -258,13 +273,18 @@ export class FairQueueCore {
     return {
       settingsChanged: (record) => {
         this.#settings = record
+        if (!record.values.enabled) for (const ticket of this.#waiting) ticket.passBy()
         this.#events.emit('settingsChanged', record)
       },
       configConflict: (declared, inForce) => {
         if (this.#conflictTold) return
         this.#conflictTold = true
         if (this.#events.heard('configConflict')) this.#events.emit('configConflict', { declared, inForce })
-        else this.#warn('FQ_CONFIG_CONFLICT', `Instances of queue ${show(this.name)} declare different settings; the one that started last counts.`)
+        else
+          this.#warn(
+            'FQ_CONFIG_CONFLICT',
+            `Instances of queue ${show(this.name)} declare different settings; the one that started last counts.`,
+          )
       },
       healthChanged: (healthy, cause) => {
         this.#degraded = !healthy
@@ -274,13 +294,18 @@ export class FairQueueCore {
       wakeChannelChanged: (open, cause) => {
         this.#wakeChannelOpen = open
         this.#events.emit('wakeChannel', { open, cause })
-        if (!open) this.#warn('FQ_WAKE_CHANNEL_DOWN', `Queue ${show(this.name)} gets no hints and works by polling alone.`, cause)
+        if (!open)
+          this.#warn(
+            'FQ_WAKE_CHANNEL_DOWN',
+            `Queue ${show(this.name)} gets no hints and works by polling alone.`,
+            cause,
+          )
       },
       troubled: (error) => this.#trouble('FQ_TROUBLE', 'Something went wrong', error),
     }
   }
 
-  #makeHost(clock: Clock): TicketHost {
+  #makeHost(clock: Clock): TicketHost<Ticket> {
     return {
       clock,
       instance: this.#instance,
@@ -290,11 +315,13 @@ export class FairQueueCore {
       watch: (ticket) => this.#positions.watch(ticket),
       waitEnded: (ticket, outcome) => this.#waitEnded(ticket, outcome),
       released: (ticket, lease) => {
-        if (this.#events.heard('released')) this.#events.emit('released', { ...describe(ticket), heldMs: lease.heldMs(clock.now()) })
+        if (this.#events.heard('released'))
+          this.#events.emit('released', { ...describe(ticket), heldMs: lease.heldMs(clock.now()) })
         this.#ranOut(ticket)
       },
       leaseLost: (ticket, lease, error) => {
-        if (this.#events.heard('leaseLost')) this.#events.emit('leaseLost', { ...describe(ticket), error, heldMs: lease.heldMs(clock.now()) })
+        if (this.#events.heard('leaseLost'))
+          this.#events.emit('leaseLost', { ...describe(ticket), error, heldMs: lease.heldMs(clock.now()) })
         this.#ranOut(ticket)
       },
       guarded: (listener, payload) => {
@@ -326,7 +353,12 @@ export class FairQueueCore {
 
   #trouble(code: WarningCode, what: string, error: unknown): void {
     if (this.#events.heard('error')) this.#events.emit('error', error)
-    else this.#warn(code, `${what} in queue ${show(this.name)}: ${error instanceof Error ? error.message : show(error)}`, error)
+    else
+      this.#warn(
+        code,
+        `${what} in queue ${show(this.name)}: ${error instanceof Error ? error.message : show(error)}`,
+        error,
+      )
   }
 
   #warn(code: WarningCode, message: string, cause?: unknown): void {

@@ -86,11 +86,13 @@ export function resolveQueueOptions(options: FairQueueOptions, fallbackStore?: S
   refuseUnknown(options, queueOptionNames)
   const { name, store = fallbackStore, logger = processLogger, clock = systemClock } = options
   if (store === undefined) throw new OptionError('store', 'Option "store" is required here.')
-  if (typeof store !== 'object' || store === null || typeof store.join !== 'function') throw optionError('store', 'a store', store)
+  if (typeof store !== 'object' || store === null || typeof store.join !== 'function')
+    throw optionError('store', 'a store', store)
   if (options.store !== undefined && name === undefined) {
     throw new OptionError('name', 'Option "name" is required with a "store": it is what all processes call this line.')
   }
-  if (name !== undefined && (typeof name !== 'string' || name === '')) throw optionError('name', 'a text that is not empty', name)
+  if (name !== undefined && (typeof name !== 'string' || name === ''))
+    throw optionError('name', 'a text that is not empty', name)
   if (typeof logger?.warn !== 'function') throw optionError('logger', 'an object with a function "warn"', logger)
   const duration = (option: keyof FairQueueOptions, fallback: number, min = 1): number =>
     readDurationMs(option, options[option] === undefined ? fallback : options[option], { min })

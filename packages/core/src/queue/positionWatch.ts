@@ -16,7 +16,12 @@ export class PositionWatch {
   #timer: Timer | undefined
 
   /** `waiting` holds this instance's waiting tickets in the order in which they entered; `look` asks the store and never rejects for long. */
-  constructor(clock: Clock, intervalMs: number, waiting: ReadonlySet<Ticket>, look: (sample: readonly Ticket[]) => Promise<StoreStatus>) {
+  constructor(
+    clock: Clock,
+    intervalMs: number,
+    waiting: ReadonlySet<Ticket>,
+    look: (sample: readonly Ticket[]) => Promise<StoreStatus>,
+  ) {
     this.#clock = clock
     this.#intervalMs = intervalMs
     this.#waiting = waiting
@@ -65,7 +70,11 @@ export function sampleIndices(count: number): number[] {
 }
 
 /** Gives every ticket its position: the ranked ones exactly, those between two ranked ones on the straight line between them. */
-function showPositions(tickets: readonly Ticket[], indices: readonly number[], positions: readonly (number | null)[]): void {
+function showPositions(
+  tickets: readonly Ticket[],
+  indices: readonly number[],
+  positions: readonly (number | null)[],
+): void {
   let from = -1
   let fromPosition = 0
   for (const [i, index] of indices.entries()) {

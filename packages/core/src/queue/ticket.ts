@@ -1,5 +1,13 @@
 import type { Timer } from '../base/clock.js'
-import { CancelledError, PermitsError, QueueFullError, StoreUnavailableError, WaitTimeoutError, type FairQueueError, type LeaseLostCause } from '../base/errors.js'
+import {
+  CancelledError,
+  PermitsError,
+  QueueFullError,
+  StoreUnavailableError,
+  WaitTimeoutError,
+  type FairQueueError,
+  type LeaseLostCause,
+} from '../base/errors.js'
 import { randomUUID } from 'node:crypto'
 import type { Grant, Place, RefusalReason } from '../store/contract.js'
 import { mayMove, type TicketState } from '../ticket/states.js'
@@ -30,7 +38,7 @@ export class Ticket implements Place, LeaseOwner {
   readonly permits: number
   /** @internal The store's. */
   slot: unknown = undefined
-  readonly #host: TicketHost
+  readonly #host: TicketHost<Ticket>
   readonly #enteredAtMs: number
   readonly #maxWaitMs: number
   readonly #signal: AbortSignal | undefined
@@ -47,7 +55,7 @@ export class Ticket implements Place, LeaseOwner {
   #leaseTimer: Timer | undefined
 
   /** @internal Tickets are made by a queue. */
-  constructor(host: TicketHost, request: TicketRequest) {
+  constructor(host: TicketHost<Ticket>, request: TicketRequest) {
     this.#host = host
     this.key = request.key
     this.permits = request.permits
@@ -146,6 +154,13 @@ export class Ticket implements Place, LeaseOwner {
     this.#settleWith(null)
   }
 
+  /** @internal The queue was switched off while it waited: it leaves the line and runs without a place. */
+  passBy(): void {
+    if (this.#state !== 'waiting') return
+    void this.#host.instance.giveUp(this)
+    this.passUncounted()
+  }
+
   /** @internal */
   rejectAtDoor(error: FairQueueError): void {
     this.#endWithout('rejected', error)
@@ -175,16 +190,28 @@ export class Ticket implements Place, LeaseOwner {
   /** @internal */
   onRefused(reason: RefusalReason, cause?: unknown): void {
     if (reason === 'full') {
-      this.rejectAtDoor(new QueueFullError(`The line of queue ${this.#host.quotedName} is full.`, { retryAfterMs: this.#host.etaMs(1) }))
+      this.rejectAtDoor(
+        new QueueFullError(`The line of queue ${this.#host.quotedName} is full.`, {
+          retryAfterMs: this.#host.etaMs(1),
+        }),
+      )
     } else if (reason === 'permits') {
-      this.rejectAtDoor(new PermitsError(`${this.permits} permits are more than queue ${this.#host.quotedName} can ever give.`, 400))
+      this.rejectAtDoor(
+        new PermitsError(`${this.permits} permits are more than queue ${this.#host.quotedName} can ever give.`, 400),
+      )
     } else if (reason === 'limitFell') {
-      const error = new PermitsError(`The limit of queue ${this.#host.quotedName} fell below the ${this.permits} permits asked for.`, 503)
+      const error = new PermitsError(
+        `The limit of queue ${this.#host.quotedName} fell below the ${this.permits} permits asked for.`,
+        503,
+      )
       this.#endWithout('failed', error)
     } else if (this.#host.onStoreError === 'open') {
       this.passUncounted()
     } else {
-      this.#endWithout('failed', new StoreUnavailableError('The store could not decide in time.', { cause, retryAfterMs: 1000 }))
+      this.#endWithout(
+        'failed',
+        new StoreUnavailableError('The store could not decide in time.', { cause, retryAfterMs: 1000 }),
+      )
     }
   }
 
@@ -259,7 +286,12 @@ export class Ticket implements Place, LeaseOwner {
 
   #timeOut(): void {
     const { quotedName } = this.#host
-    this.endWait('timedOut', new WaitTimeoutError(`The turn in queue ${quotedName} did not come within ${this.#maxWaitMs} ms.`, { retryAfterMs: this.#etaMs }))
+    this.endWait(
+      'timedOut',
+      new WaitTimeoutError(`The turn in queue ${quotedName} did not come within ${this.#maxWaitMs} ms.`, {
+        retryAfterMs: this.#etaMs,
+      }),
+    )
   }
 
   #expire(): void {

@@ -2,10 +2,9 @@ import type { Clock } from '../base/clock.js'
 import type { FairQueueError, LeaseLostError } from '../base/errors.js'
 import type { Instance } from '../store/contract.js'
 import type { Lease } from './lease.js'
-import type { Ticket } from './ticket.js'
 
 /** What a ticket needs of the queue that it stands in. */
-export interface TicketHost {
+export interface TicketHost<Ticket> {
   readonly clock: Clock
   readonly instance: Instance
   /** The queue's name, fit for a message. */

@@ -11,5 +11,10 @@ export interface QueueKeys {
 /** `prefix:{name}:waiting` and so on. */
 export function queueKeys(prefix: string, name: string): QueueKeys {
   const base = `${prefix}:{${encodeText(name)}}`
-  return { waiting: `${base}:waiting`, running: `${base}:running`, instances: `${base}:instances`, state: `${base}:state` }
+  return {
+    waiting: `${base}:waiting`,
+    running: `${base}:running`,
+    instances: `${base}:instances`,
+    state: `${base}:state`,
+  }
 }

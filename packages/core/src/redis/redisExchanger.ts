@@ -1,5 +1,13 @@
 import type { JoinOptions } from '../store/contract.js'
-import type { ConfigureReply, Exchanger, ExchangeReply, ExchangeRequest, RejoinRequest, Standing, StatusReply } from '../store/exchanger.js'
+import type {
+  ConfigureReply,
+  Exchanger,
+  ExchangeReply,
+  ExchangeRequest,
+  RejoinRequest,
+  Standing,
+  StatusReply,
+} from '../store/exchanger.js'
 import type { SettingsChange, SettingsRecord } from '../store/settings.js'
 import type { QueueKeys } from './keys.js'
 import { readConfigure, readExchange, readRejoin, readStatus } from './replies.js'
@@ -105,7 +113,10 @@ export class RedisExchanger implements Exchanger {
   }
 
   async status(members: readonly string[]): Promise<StatusReply> {
-    return readStatus(await this.#link.scripts.run(status, statusArguments(this.#keys, { members })), this.#options.declared)
+    return readStatus(
+      await this.#link.scripts.run(status, statusArguments(this.#keys, { members })),
+      this.#options.declared,
+    )
   }
 
   close(): void {

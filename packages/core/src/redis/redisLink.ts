@@ -36,14 +36,14 @@ export class RedisLink {
   }
 
   open(): void {
-    this.#client.on('ready', this.#identify)
+    this.#client.on('ready', this.#onReadyClient)
     this.#client.on('close', this.#lose)
     // A lazy client connects with its first command.
     if (this.#client.status === 'ready' || this.#client.status === 'wait') void this.#identify()
   }
 
   close(): void {
-    this.#client.off('ready', this.#identify)
+    this.#client.off('ready', this.#onReadyClient)
     this.#client.off('close', this.#lose)
     this.#ready = false
     this.#identifying += 1
@@ -54,7 +54,9 @@ export class RedisLink {
     this.#identifying += 1
   }
 
-  readonly #identify = async (): Promise<void> => {
+  readonly #onReadyClient = (): void => void this.#identify()
+
+  async #identify(): Promise<void> {
     this.#identifying += 1
     const turn = this.#identifying
     // Without the right to ask, a loss shows only by a gap in an instance's batches.

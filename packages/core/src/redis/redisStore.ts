@@ -35,6 +35,8 @@ export class RedisStore implements Store {
   readonly #queues = new Map<string, ExchangerListener>()
   #count = 0
   #wakeChannel: WakeChannel | undefined
+  /** Why no hints arrive; undefined while they do. */
+  #wakeFailure: { readonly cause: unknown } | undefined
 
   /** @throws OptionError */
   constructor(options: RedisStoreOptions) {
@@ -43,7 +45,8 @@ export class RedisStore implements Store {
     if (typeof redis?.evalsha !== 'function' || typeof redis.duplicate !== 'function') {
       throw new OptionError('redis', 'Option "redis" must be an ioredis client.')
     }
-    if (typeof prefix !== 'string' || !PREFIX.test(prefix)) throw optionError('prefix', 'a text of letters, digits and ".:_-"', prefix)
+    if (typeof prefix !== 'string' || !PREFIX.test(prefix))
+      throw optionError('prefix', 'a text of letters, digits and ".:_-"', prefix)
     this.#client = redis
     this.#prefix = prefix
     this.#link = new RedisLink(redis, prefix, () => {
@@ -57,8 +60,13 @@ export class RedisStore implements Store {
     return new RemoteInstance(options, (listener) => {
       this.#queues.set(id, listener)
       if (this.#queues.size === 1) this.#open()
-      const exchanger = new RedisExchanger(id, this.#link, queueKeys(this.#prefix, options.name), options, () => this.#leave(id))
-      if (this.#link.ready) process.nextTick(() => listener.onReady())
+      const exchanger = new RedisExchanger(id, this.#link, queueKeys(this.#prefix, options.name), options, () =>
+        this.#leave(id),
+      )
+      process.nextTick(() => {
+        if (this.#link.ready) listener.onReady()
+        if (this.#wakeFailure !== undefined) listener.onWakeChannel(false, this.#wakeFailure.cause)
+      })
       return exchanger
     })
   }
@@ -78,6 +86,7 @@ export class RedisStore implements Store {
     this.#wakeChannel = new WakeChannel(this.#client, `${this.#link.channelPrefix}${this.#id}`, systemClock, {
       onMessage: (message) => this.#onMessage(message),
       onChanged: (open, cause) => {
+        this.#wakeFailure = open ? undefined : { cause }
         for (const queue of this.#queues.values()) queue.onWakeChannel(open, cause)
       },
     })

@@ -20,7 +20,22 @@ export function readList(text: string, separator: string): string[] {
 
 export function readExchange(reply: unknown, code: Settings): ExchangeReply {
   if (!Array.isArray(reply)) throw malformed('exchange', reply)
-  const [word, epoch, kept, nextMs, graceMs, waiting, running, grants, revision, settings, more, fence, own, instances] = reply as unknown[]
+  const [
+    word,
+    epoch,
+    kept,
+    nextMs,
+    graceMs,
+    waiting,
+    running,
+    grants,
+    revision,
+    settings,
+    more,
+    fence,
+    own,
+    instances,
+  ] = reply as unknown[]
   if (word === 'stale') return { word }
   if (typeof epoch !== 'string' || typeof kept !== 'string') throw malformed('exchange', reply)
   if (word === 'rejoin') return { word, epoch, verdicts: kept === '' ? null : readVerdicts(kept) }
@@ -37,7 +52,10 @@ export function readExchange(reply: unknown, code: Settings): ExchangeReply {
     revision: Number(revision),
     settings: readSettings(settings, code),
     more: Number(more) === 1,
-    full: typeof own === 'string' ? { fence: Number(fence), running: readList(own, ','), instances: String(instances) } : null,
+    full:
+      typeof own === 'string'
+        ? { fence: Number(fence), running: readList(own, ','), instances: String(instances) }
+        : null,
   }
 }
 

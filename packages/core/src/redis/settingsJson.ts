@@ -1,5 +1,11 @@
 import type { SettingsNews } from '../store/exchanger.js'
-import { readSetting, settingNames, type Settings, type SettingsChange, type SettingsRecord } from '../store/settings.js'
+import {
+  readSetting,
+  settingNames,
+  type Settings,
+  type SettingsChange,
+  type SettingsRecord,
+} from '../store/settings.js'
 
 type Texts = Partial<Record<keyof Settings, string | false>>
 
@@ -49,7 +55,9 @@ export function writeRecord(code: Settings, { operator, version, by }: SettingsR
 
 /** The `values` argument of `configure`; false clears a value. */
 export function writeChange(values: SettingsChange['values']): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? false : toText(value)])))
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? false : toText(value)])),
+  )
 }
 
 /** Settings as a script replies them; what cannot be read is taken from `code`, this instance's own. */

@@ -30,7 +30,12 @@ export class WakeChannel {
     this.#channel = channel
     this.#listener = listener
     // Credentials, TLS and retry strategy are the parent's; subscribing is done below, anew for each connection.
-    const subscriber = client.duplicate({ lazyConnect: true, autoResubscribe: false, maxRetriesPerRequest: null, enableOfflineQueue: false })
+    const subscriber = client.duplicate({
+      lazyConnect: true,
+      autoResubscribe: false,
+      maxRetriesPerRequest: null,
+      enableOfflineQueue: false,
+    })
     this.#subscriber = subscriber
     subscriber.on('error', (error) => {
       this.#lastError = error

@@ -49,6 +49,7 @@ export class AnswerDeadline {
       if (now - settled.askedAtMs >= this.#afterMs) settled.resolve()
       else oldestMs = Math.min(oldestMs, settled.askedAtMs)
     }
-    if (oldestMs < Infinity) this.#timer = this.#clock.setTimer(() => this.#check(), oldestMs + this.#afterMs - now, 'foreground')
+    if (oldestMs < Infinity)
+      this.#timer = this.#clock.setTimer(() => this.#check(), oldestMs + this.#afterMs - now, 'foreground')
   }
 }

@@ -78,7 +78,11 @@ export class Persistence {
   /** One attempt, bounded in time. @throws what the call throws, or an error that says that it took too long */
   once<Answer>(call: () => Promise<Answer>): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const timer = this.#clock.setTimer(() => reject(new Error(`no answer within ${this.#timeoutMs} ms`)), this.#timeoutMs, 'background')
+      const timer = this.#clock.setTimer(
+        () => reject(new Error(`no answer within ${this.#timeoutMs} ms`)),
+        this.#timeoutMs,
+        'background',
+      )
       call()
         .then(resolve, reject)
         .finally(() => timer.cancel())

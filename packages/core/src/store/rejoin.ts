@@ -28,7 +28,9 @@ export async function bringBack({ slots, instance, nowMs, request, send }: Retur
       ...request,
       complete: from >= all.length,
       waiting: part.filter(({ state }) => state === 'waiting').map((slot) => slot.member(instance)),
-      running: part.filter(({ state }) => state === 'running').map((slot) => ({ member: slot.member(instance), leftMs: Math.max(1, Math.ceil(slot.endsAtMs - nowMs)) })),
+      running: part
+        .filter(({ state }) => state === 'running')
+        .map((slot) => ({ member: slot.member(instance), leftMs: Math.max(1, Math.ceil(slot.endsAtMs - nowMs)) })),
     })
     if (reply === undefined) return undefined
     // Memory was lost again between two parts: begin again.

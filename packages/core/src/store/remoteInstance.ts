@@ -2,7 +2,15 @@ import type { Clock } from '../base/clock.js'
 import { ConflictError, StoreUnavailableError } from '../base/errors.js'
 import type { Instance, InstanceListener, JoinOptions, Place, StoreStatus } from './contract.js'
 import { AnswerDeadline } from './answerDeadline.js'
-import type { ExchangeApplied, Exchanger, ExchangeReply, ExchangeRequest, ExchangerListener, SettingsNews, Standing } from './exchanger.js'
+import type {
+  ExchangeApplied,
+  Exchanger,
+  ExchangeReply,
+  ExchangeRequest,
+  ExchangerListener,
+  SettingsNews,
+  Standing,
+} from './exchanger.js'
 import { Ledger } from './ledger.js'
 import { Outbox, type Batch } from './outbox.js'
 import { bringBack } from './rejoin.js'
@@ -117,12 +125,15 @@ export class RemoteInstance implements Instance {
   }
 
   async status(sample: readonly Place[]): Promise<StoreStatus> {
-    const slots = sample.map(({ slot }) => slot as Slot | undefined)
-    const numbered = slots.filter((slot) => slot?.state === 'waiting').map((slot) => slot!.member(this.id))
-    const reply = await this.#ask(() => this.#exchanger.status(numbered))
-    let next = 0
-    const positions = slots.map((slot) => (slot?.state === 'waiting' || slot?.state === 'running' ? (reply.positions[next++] ?? null) : null))
-    return { ...reply, positions, settings: reply.settings ?? this.#record }
+    const asked = sample.map(({ slot }) => slot as Slot | undefined)
+    const inLine = asked.filter((slot) => slot?.state === 'waiting') as Slot[]
+    const reply = await this.#ask(() => this.#exchanger.status(inLine.map((slot) => slot.member(this.id))))
+    const positions = new Map(inLine.map((slot, index) => [slot, reply.positions[index] ?? null]))
+    return {
+      ...reply,
+      positions: asked.map((slot) => (slot === undefined ? null : (positions.get(slot) ?? null))),
+      settings: reply.settings ?? this.#record,
+    }
   }
 
   async configure(change: SettingsChange): Promise<SettingsRecord> {
@@ -260,7 +271,10 @@ export class RemoteInstance implements Instance {
     if (reply.full !== null) {
       this.#knownInstances = reply.full.instances
       // Those granted since the exchange before: their leases are counted from there (R13).
-      this.#ledger.applyRunning(reply.full.running, reply.full.fence, { sentAtMs, leaseFromMs: before === -Infinity ? sentAtMs : before })
+      this.#ledger.applyRunning(reply.full.running, reply.full.fence, {
+        sentAtMs,
+        leaseFromMs: before === -Infinity ? sentAtMs : before,
+      })
     }
     if (reply.graceMs === 0 && this.#held.length + held.length > 0) {
       this.#outbox.acquireFirst([...this.#held, ...held])
@@ -287,7 +301,13 @@ export class RemoteInstance implements Instance {
       slots: this.#ledger.all(),
       instance: this.id,
       nowMs: sentAtMs,
-      request: { batch: this.#batchNumber, ...this.#standing, fence: this.#ledger.highestFence, grants: this.#grants, known: `${this.#knownInstances} ` },
+      request: {
+        batch: this.#batchNumber,
+        ...this.#standing,
+        fence: this.#ledger.highestFence,
+        grants: this.#grants,
+        known: `${this.#knownInstances} `,
+      },
       send: (request) => this.#persistence.until(() => this.#exchanger.rejoin(request)),
     })
     if (epoch === undefined) return
@@ -325,7 +345,10 @@ export class RemoteInstance implements Instance {
     this.#exchanger.know(record)
     this.#listener.settingsChanged(record)
     if (!sameSettings(code, this.#options.declared)) this.#listener.configConflict(this.#options.declared, code)
-    if (broken) this.#listener.troubled(new Error('The settings in the store were garbage; the last good ones were put in their place.'))
+    if (broken)
+      this.#listener.troubled(
+        new Error('The settings in the store were garbage; the last good ones were put in their place.'),
+      )
     this.#ledger.refuseImpossible(record.values.concurrency)
   }
 
@@ -348,7 +371,8 @@ export class RemoteInstance implements Instance {
   }
 
   async #ask<Reply>(call: () => Promise<Reply>): Promise<Reply> {
-    if (this.#left || !this.#exchanger.ready) throw new StoreUnavailableError('There is no connection to the store.', { cause: this.#lastError })
+    if (this.#left || !this.#exchanger.ready)
+      throw new StoreUnavailableError('There is no connection to the store.', { cause: this.#lastError })
     try {
       return await this.#persistence.once(call)
     } catch (cause) {

@@ -31,7 +31,13 @@ export class Schedule {
   #nextAtMs = Infinity
   #graceEndsAtMs = Infinity
 
-  constructor(clock: Clock, pollIntervalMs: number, livenessMs: number, circumstances: () => Circumstances, due: (full: boolean) => void) {
+  constructor(
+    clock: Clock,
+    pollIntervalMs: number,
+    livenessMs: number,
+    circumstances: () => Circumstances,
+    due: (full: boolean) => void,
+  ) {
     this.#clock = clock
     this.#pollMs = pollIntervalMs
     this.#heartbeatMs = livenessMs / 3
@@ -55,7 +61,8 @@ export class Schedule {
     if (at >= this.#timerAtMs) return
     this.#timer?.cancel()
     this.#timerAtMs = at
-    this.#timer = at === Infinity ? undefined : this.#clock.setTimer(() => this.#fire(), at - this.#clock.now(), 'background')
+    this.#timer =
+      at === Infinity ? undefined : this.#clock.setTimer(() => this.#fire(), at - this.#clock.now(), 'background')
   }
 
   stop(): void {

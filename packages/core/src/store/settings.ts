@@ -61,7 +61,9 @@ export function readChange(values: object): SettingsChange['values'] {
 
 /** The operator's settings after a change. */
 export function applyChange(operator: Partial<Settings>, change: SettingsChange['values']): Partial<Settings> {
-  return Object.fromEntries(Object.entries({ ...operator, ...change }).filter(([, value]) => value !== null && value !== undefined))
+  return Object.fromEntries(
+    Object.entries({ ...operator, ...change }).filter(([, value]) => value !== null && value !== undefined),
+  )
 }
 
 /** Whether two settings are the same in every name. */

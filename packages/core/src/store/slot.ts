@@ -12,6 +12,8 @@ export class Slot {
   readonly place: Place
   /** The ticket as the store calls it: unique in its instance (R1). */
   readonly ticket: string
+  /** What an acquire sends; behind number and instance it is the rest of the member text. */
+  readonly operation: string
   state: SlotState = 'unsent'
   /** Arrival number, 16 digits; empty until the store has given one. */
   number: string = ''
@@ -27,12 +29,8 @@ export class Slot {
   constructor(place: Place, ticket: string, nowMs: number) {
     this.place = place
     this.ticket = ticket
+    this.operation = `${ticket}:${place.permits}:${encodeKey(place.key)}`
     this.askedAtMs = nowMs
-  }
-
-  /** What an acquire sends; behind number and instance it is the rest of the member text. */
-  get operation(): string {
-    return `${this.ticket}:${this.place.permits}:${encodeKey(this.place.key)}`
   }
 
   /** The ticket's member text in the store: number:instance:ticket:permits:key. */
@@ -50,6 +48,13 @@ export interface MemberName {
 /** Reads a member text; undefined for garbage. */
 export function readMember(member: string): MemberName | undefined {
   const [number, instance, ticket, permits, key] = member.split(':')
-  if (number?.length !== 16 || instance === undefined || ticket === undefined || permits === undefined || key === undefined) return undefined
+  if (
+    number?.length !== 16 ||
+    instance === undefined ||
+    ticket === undefined ||
+    permits === undefined ||
+    key === undefined
+  )
+    return undefined
   return { number, ticket }
 }
