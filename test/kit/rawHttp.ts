@@ -20,7 +20,7 @@ export class RawClient {
   readonly socket: Socket
   /** Resolves when the connection is over, in whatever way. */
   readonly closed: Promise<void>
-  #received = Buffer.alloc(0)
+  #received: Buffer = Buffer.alloc(0)
   #ended = false
   #wake: (() => void)[] = []
 
