@@ -116,6 +116,12 @@ if applies then
   change('kept:' .. instance, kept)
 end
 
+-- Whoever asked for more than one permit has gone: counting suffices again.
+if weighted and waitingCount == 0 and runningCount == 0 then
+  weighted = false
+  change('weighted', '0')
+end
+
 -- 6. hints; whoever is new is told to the others, who may have to wait for it after a loss (R16)
 local nudge = applies and not aliveUntil
 --@include hints

@@ -395,7 +395,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '8ceb5075282aa9ad553a1212903f3655e9ee9c2d',
+  sha1: '6bc94619f587fc5b068ba79d2e4cd4706a25a321',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -743,6 +743,10 @@ if applies then
   if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
   kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',')
   change('kept:' .. instance, kept)
+end
+if weighted and waitingCount == 0 and runningCount == 0 then
+  weighted = false
+  change('weighted', '0')
 end
 local nudge = applies and not aliveUntil
 for owner, list in pairs(otherGrants) do
