@@ -28,7 +28,13 @@ const HIDDEN_HEADERS = new Set([
 export function finalEvent(answer: LateAnswer): string {
   const { status, headers, truncated } = answer
   const content = readBody(answer)
-  if (status >= 300) return event('error', errorData(status, messageOf(status, content), content))
+  if (status >= 300) {
+    const { location } = headers
+    return event('error', {
+      ...errorData(status, messageOf(status, content), content),
+      ...(location !== undefined && { location }),
+    })
+  }
   const shown = Object.fromEntries(Object.entries(headers).filter(([name]) => !HIDDEN_HEADERS.has(name)))
   return event('response', { status, headers: shown, ...content, ...(truncated && { truncated }) })
 }
