@@ -14,8 +14,20 @@ import { virtualScript, virtualScriptOf, type VirtualScript } from './virtualScr
  * - `swallow`: never executed, never answered
  * - `hold`: executed only when released
  * - `holdReply`: executed now, answered when released
+ * - `{ answer }`: never executed; the caller gets that
  */
-export type CallFate = 'deliver' | 'loseReply' | 'fail' | 'resend' | 'swallow' | 'hold' | 'holdReply'
+export type CallFate =
+  | 'deliver'
+  | 'loseReply'
+  | 'fail'
+  | 'resend'
+  | 'swallow'
+  | 'hold'
+  | 'holdReply'
+  | { readonly answer: unknown }
+
+/** What becomes of an attempt to subscribe. */
+export type SubscribeFate = 'deliver' | 'hold' | 'refuse'
 
 /** A call of one of the product's scripts. */
 export interface ScriptCall {
@@ -36,6 +48,8 @@ export class ChaosClient implements RedisClient {
   fate: (call: ScriptCall) => CallFate = () => 'deliver'
   /** Every call of a script, in order, whatever became of it. */
   readonly calls: ScriptCall[] = []
+  /** Decides about each attempt to subscribe; `hold`: until `releaseCalls`, `refuse`: as without the right to. */
+  subscribeFate: () => SubscribeFate = () => 'deliver'
   readonly subscribers: ChaosSubscriber[] = []
   readonly #real: Redis
   readonly #serverMs: (() => number) | undefined
@@ -93,7 +107,12 @@ export class ChaosClient implements RedisClient {
   }
 
   duplicate(override: object): RedisSubscriber {
-    const subscriber = new ChaosSubscriber(this.#real.duplicate(override), this.#gate)
+    const subscriber = new ChaosSubscriber(this.#real.duplicate(override), this.#gate, async (subscribe) => {
+      const fate = this.subscribeFate()
+      if (fate === 'refuse') throw new Error("NOPERM this user has no permissions to run the 'subscribe' command")
+      if (fate === 'hold') await this.#released()
+      return await subscribe()
+    })
     this.subscribers.push(subscriber)
     return subscriber
   }
@@ -143,7 +162,9 @@ export class ChaosClient implements RedisClient {
 
   #call(call: ScriptCall, execute: () => Promise<unknown>): Promise<unknown> {
     this.calls.push(call)
-    switch (this.fate(call)) {
+    const fate = this.fate(call)
+    if (typeof fate === 'object') return this.#heard(Promise.resolve(fate.answer))
+    switch (fate) {
       case 'deliver':
         return this.#heard(this.#execute(execute))
       case 'loseReply':

@@ -1,5 +1,6 @@
 import type { RedisSubscriber } from '@fairqueue/core/redis'
 import type { Redis } from 'ioredis'
+import { breathe } from './fakeClock.js'
 import type { Gate } from './gate.js'
 
 /** What becomes of a hint. `hold`: until `releaseHints`. */
@@ -15,13 +16,15 @@ export class ChaosSubscriber implements RedisSubscriber {
   readonly messages: string[] = []
   readonly #real: Redis
   readonly #gate: Gate
+  readonly #subscribe: (subscribe: () => Promise<unknown>) => Promise<unknown>
   readonly #listeners: Listener[] = []
   #channel = ''
   #held: string[] = []
 
-  constructor(real: Redis, gate: Gate) {
+  constructor(real: Redis, gate: Gate, subscribe: (subscribe: () => Promise<unknown>) => Promise<unknown>) {
     this.#real = real
     this.#gate = gate
+    this.#subscribe = subscribe
     real.on('message', (channel: string, message: string) => {
       this.#channel = channel
       this.messages.push(message)
@@ -56,8 +59,9 @@ export class ChaosSubscriber implements RedisSubscriber {
     this.#deliver(message)
   }
 
-  /** Resolves when all that was published up to now has arrived. */
+  /** Resolves when it is connected and all that was published up to now has arrived. */
   async caughtUp(): Promise<void> {
+    while (this.#real.status === 'connecting' || this.#real.status === 'connect') await breathe()
     if (this.#real.status === 'ready') await this.#real.ping().catch(() => undefined)
   }
 
@@ -67,7 +71,7 @@ export class ChaosSubscriber implements RedisSubscriber {
 
   subscribe(channel: string): Promise<unknown> {
     this.#channel = channel
-    return this.#real.subscribe(channel)
+    return this.#subscribe(() => this.#real.subscribe(channel))
   }
 
   ping(): Promise<unknown> {

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import type { FairQueue, Ticket } from '@fairqueue/core'
+import { queues, release, type MakeWorld } from './world.js'
+
+export function positionTests(makeWorld: MakeWorld): void {
+  test('B49: the first in the line see their exact position, count down, and see 0 when they are granted', async () => {
+    const world = makeWorld()
+    const [a, b] = (await queues(world, 2, { concurrency: 1, maxWaitMs: '1h' })) as [FairQueue, FairQueue]
+    const holder = a.enter()
+    const tickets: Ticket[] = []
+    const seen: (number | null)[][] = []
+    for (let index = 0; index < 6; index += 1) {
+      await world.settled()
+      const positions: (number | null)[] = []
+      const ticket = (index % 2 === 0 ? b : a).enter({
+        onStatus: ({ position, state }) => {
+          positions.push(position)
+          if (position === 0) expect(state).toBe('granted')
+        },
+      })
+      tickets.push(ticket)
+      seen.push(positions)
+    }
+    await world.advance(1500)
+    expect(tickets.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6])
+    for (const ticket of [holder, ...tickets]) {
+      await release(ticket)
+      await world.advance(1500)
+    }
+    for (const [index, positions] of seen.entries()) {
+      const countdown = Array.from({ length: index + 2 }, (_, step) => index + 1 - step)
+      expect(positions.filter((position, at) => position !== positions[at - 1])).toEqual(countdown)
+      expect(positions.filter((position) => position === 0)).toHaveLength(1)
+    }
+  })
+
+  test('B49: positions of a long line are exact at its head, close behind it, and never rise', async () => {
+    const world = makeWorld()
+    const instances = await queues(world, 2, { concurrency: 1, maxWaitMs: '1h' })
+    let holder = instances[0]!.enter()
+    await world.settled()
+    const tickets: Ticket[] = []
+    for (let wave = 0; wave < 20; wave += 1) {
+      // Uneven shares of the line: what stands between two sampled tickets is not this instance's alone.
+      for (let index = 0; index < 15; index += 1) tickets.push(instances[index % 5 === 0 ? 1 : 0]!.enter())
+      await world.settled()
+    }
+    const shown = new Map<Ticket, number>()
+    for (const ticket of tickets) {
+      ticket.on('status', ({ position }) => {
+        expect(position).toBeLessThanOrEqual(shown.get(ticket) ?? Infinity)
+        shown.set(ticket, position!)
+      })
+    }
+    await world.advance(1500)
+    // Within one wave the store sees one instance's batch before the other's.
+    for (const [index, ticket] of tickets.entries()) expect(Math.abs(ticket.position! - (index + 1))).toBeLessThan(16)
+    const [mine] = [tickets.filter((_, index) => index % 5 === 0)]
+    expect(new Set(mine.slice(0, 32).map(({ position }) => position)).size).toBe(32)
+    for (let step = 0; step < 40; step += 1) {
+      const next = tickets.find(({ state }) => state === 'waiting')!
+      await release(holder)
+      await world.settled()
+      holder = next.state === 'granted' ? next : tickets.find(({ state }) => state === 'granted')!
+    }
+    await world.advance(1500)
+    for (const [index, ticket] of tickets.entries()) {
+      if (ticket.state === 'waiting') expect(Math.abs(ticket.position! - (index + 1 - 40))).toBeLessThan(16)
+    }
+  })
+
+  test('B49: 500 arrivals in one moment from 3 instances all stand in the line, each in a place of its own', async () => {
+    const world = makeWorld()
+    const instances = await queues(world, 3, { concurrency: 0, maxWaitMs: '1h' })
+    const tickets = Array.from({ length: 500 }, (_, index) => instances[index % 3]!.enter())
+    await world.settled()
+    expect(await instances[0]!.status()).toMatchObject({ waiting: 500, running: 0 })
+    const order: number[] = []
+    for (const [index, ticket] of tickets.entries()) ticket.whenSettled(() => order.push(index))
+    await instances[0]!.configure({ concurrency: Infinity })
+    await world.settled()
+    await world.advance(1500)
+    expect(order.toSorted((one, other) => one - other)).toEqual(tickets.map((_, index) => index))
+    // Of each instance in its own order.
+    for (const own of [0, 1, 2]) {
+      const mine = order.filter((index) => index % 3 === own)
+      expect(mine).toEqual(mine.toSorted((one, other) => one - other))
+    }
+  })
+
+  test('B49: the estimate is null without a history, then finite and never negative', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 1, maxWaitMs: '1h' })
+    const holder = queue.enter()
+    const tickets = Array.from({ length: 10 }, () => queue.enter())
+    const estimates: (number | null)[] = []
+    for (const ticket of tickets) ticket.on('status', ({ etaMs }) => estimates.push(etaMs))
+    await world.advance(2500)
+    expect(tickets.map(({ etaMs }) => etaMs)).toEqual(tickets.map(() => null))
+    await release(holder)
+    for (const ticket of tickets.slice(0, 6)) {
+      await world.advance(2000)
+      await release(ticket)
+    }
+    await world.advance(2000)
+    // One grant in two seconds, roughly: two seconds for the next, some six for the third.
+    expect(tickets[7]!.etaMs).toBeGreaterThan(1000)
+    expect(tickets[7]!.etaMs).toBeLessThan(4000)
+    expect(tickets[9]!.etaMs).toBeGreaterThan(tickets[7]!.etaMs!)
+    expect(tickets[6]!).toMatchObject({ state: 'granted', position: 0, etaMs: 0 })
+    for (const etaMs of estimates) expect(etaMs === null || (Number.isFinite(etaMs) && etaMs >= 0)).toBe(true)
+    expect((await queue.status()).grantsPerSecond).toBeGreaterThan(0)
+  })
+
+  test('at limit 0 the position stands and the estimate is unknown', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 0, maxWaitMs: '1h' })
+    const ticket = queue.enter()
+    await world.advance(5000)
+    expect(ticket).toMatchObject({ state: 'waiting', position: 1, etaMs: null })
+  })
+
+  test('those behind move up when those ahead give up', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 0, maxWaitMs: '1h' })
+    const tickets = Array.from({ length: 5 }, () => queue.enter())
+    const last = tickets[4]!
+    await world.settled()
+    expect(last.position).toBe(5)
+    tickets[0]!.cancel()
+    tickets[2]!.cancel()
+    await world.advance(1500)
+    expect(last.position).toBe(3)
+    last.cancel()
+    expect(last).toMatchObject({ position: null, etaMs: null })
+  })
+}

@@ -1,0 +1,198 @@
+import { expect, test, vi } from 'vitest'
+import type { FairQueue, Ticket } from '@fairqueue/core'
+import { grantedOf, queues, release, statesOf, type MakeWorld } from './world.js'
+
+export function settingsTests(makeWorld: MakeWorld): void {
+  test('B10: a limit raised, lowered, closed and opened again lets in exactly whom it allows, on whichever instance', async () => {
+    const world = makeWorld()
+    const [a, b, operator] = (await queues(world, 3, { concurrency: 2, maxWaitMs: '1h' })) as [
+      FairQueue,
+      FairQueue,
+      FairQueue,
+    ]
+    const tickets: Ticket[] = []
+    for (let index = 0; index < 7; index += 1) {
+      tickets.push((index % 2 === 0 ? a : b).enter())
+      await world.settled()
+    }
+    expect(grantedOf(tickets)).toBe(2)
+
+    await operator.configure({ concurrency: 5 })
+    await world.settled()
+    expect(statesOf(tickets)).toEqual([
+      ...Array.from({ length: 5 }, () => 'granted'),
+      ...Array.from({ length: 2 }, () => 'waiting'),
+    ])
+
+    await operator.configure({ concurrency: 1 })
+    await world.settled()
+    expect(grantedOf(tickets)).toBe(5)
+    expect(await a.status()).toMatchObject({ concurrency: 1, running: 5, free: 0, waiting: 2 })
+    for (const ticket of tickets.slice(0, 3)) await release(ticket)
+    await world.settled()
+    expect(grantedOf(tickets)).toBe(2)
+
+    await operator.configure({ concurrency: 3 })
+    await world.settled()
+    expect(statesOf(tickets.slice(3))).toEqual(['granted', 'granted', 'granted', 'waiting'])
+
+    await operator.configure({ concurrency: 0 })
+    await world.settled()
+    for (const ticket of tickets.slice(3, 6)) await release(ticket)
+    const late = a.enter({ maxWaitMs: '30s' })
+    await world.advance(30_100)
+    expect(tickets[6]!.state).toBe('waiting')
+    expect(late.state).toBe('timedOut')
+    expect(await b.status()).toMatchObject({ concurrency: 0, running: 0, free: 0, waiting: 1 })
+
+    await operator.configure({ concurrency: 2 })
+    await world.settled()
+    expect(tickets[6]!.state).toBe('granted')
+    expect(await b.status()).toMatchObject({ concurrency: 2, running: 1, free: 1, waiting: 0 })
+  })
+
+  test('a change is in force on every instance and says what it was', async () => {
+    const world = makeWorld()
+    const [a, b] = (await queues(world, 2, { concurrency: 1 })) as [FairQueue, FairQueue]
+    await world.settled()
+    const changed = vi.fn()
+    b.on('settingsChanged', changed)
+    const record = await a.configure({ concurrency: 4, maxWaitMs: '5s', leaseMs: '1m', maxQueueSize: 7 }, { by: 'Ann' })
+    expect(record).toEqual({
+      values: { concurrency: 4, maxWaitMs: 5000, leaseMs: 60_000, maxQueueSize: 7, enabled: true },
+      operator: { concurrency: 4, maxWaitMs: 5000, leaseMs: 60_000, maxQueueSize: 7 },
+      version: 1,
+      by: 'Ann',
+    })
+    await (await b.acquire()).release()
+    await world.settled()
+    expect(b.settings).toEqual(record.values)
+    expect(changed).toHaveBeenLastCalledWith(record)
+    expect(await b.status()).toMatchObject({ ...record.values, operator: record.operator, version: 1, by: 'Ann' })
+  })
+
+  test("B11: an operator's value survives instances that start with the value in code, until it is cleared", async () => {
+    const world = makeWorld()
+    const first = await world.queue({ concurrency: 5 })
+    await world.settled()
+    await first.configure({ concurrency: 20 })
+    const second = await world.queue({ concurrency: 5 })
+    await (await second.acquire()).release()
+    await world.settled()
+    expect(await second.status()).toMatchObject({ concurrency: 20, version: 1 })
+    await first.close()
+    const restarted = await world.queue({ concurrency: 6 })
+    await (await restarted.acquire()).release()
+    await world.settled()
+    expect(restarted.settings.concurrency).toBe(20)
+    const record = await second.configure({ concurrency: null })
+    expect(record).toMatchObject({ values: { concurrency: 6 }, operator: {}, version: 2 })
+  })
+
+  test('B11: a change that is based on an old version is refused and changes nothing', async () => {
+    const world = makeWorld()
+    const [a, b] = (await queues(world, 2, { concurrency: 1 })) as [FairQueue, FairQueue]
+    await world.settled()
+    expect(await a.configure({ concurrency: 2 }, { ifVersion: 0, by: 'Ann' })).toMatchObject({ version: 1, by: 'Ann' })
+    await expect(b.configure({ concurrency: 9 }, { ifVersion: 0 })).rejects.toMatchObject({
+      code: 'FQ_CONFLICT',
+      status: 409,
+      version: 1,
+    })
+    expect(await b.status()).toMatchObject({ concurrency: 2, version: 1, by: 'Ann' })
+    expect(await b.configure({ maxQueueSize: 3 }, { ifVersion: 1 })).toMatchObject({ version: 2, by: null })
+  })
+
+  test('values that no operator has set come from the code of the instance that started last', async () => {
+    const world = makeWorld()
+    const first = await world.queue({ concurrency: 5, maxQueueSize: 10 })
+    await world.settled()
+    const second = await world.queue({ concurrency: 8, maxQueueSize: 10 })
+    await world.settled()
+    const record = await first.configure({ maxQueueSize: 3 })
+    expect(record.values).toMatchObject({ concurrency: 8, maxQueueSize: 3 })
+    expect(await second.status()).toMatchObject({ concurrency: 8, maxQueueSize: 3 })
+    expect((await first.configure({ maxQueueSize: null })).values).toMatchObject({ concurrency: 8, maxQueueSize: 10 })
+  })
+
+  test('an instance whose settings in code differ from those in force is told once', async () => {
+    const world = makeWorld()
+    const older = await world.queue({ concurrency: 5 })
+    const conflicts = vi.fn()
+    older.on('configConflict', conflicts)
+    const ticket = older.enter()
+    await world.settled()
+    await world.queue({ concurrency: 8 })
+    await world.settled()
+    await world.advance(10_000)
+    expect(conflicts).toHaveBeenCalledTimes(1)
+    expect(conflicts.mock.calls[0]![0]).toMatchObject({ declared: { concurrency: 5 }, inForce: { concurrency: 8 } })
+    expect(older.settings.concurrency).toBe(8)
+    await world.queue({ concurrency: 9 })
+    await world.settled()
+    await world.advance(10_000)
+    expect(conflicts).toHaveBeenCalledTimes(1)
+    await release(ticket)
+  })
+
+  test('instances with the same settings in code have no conflict', async () => {
+    const world = makeWorld()
+    const warn = vi.fn()
+    const [a, b] = (await queues(world, 2, { concurrency: 5, logger: { warn } })) as [FairQueue, FairQueue]
+    const conflicts = vi.fn()
+    a.on('configConflict', conflicts)
+    b.on('configConflict', conflicts)
+    await a.configure({ concurrency: 3 })
+    await (await b.acquire()).release()
+    await world.settled()
+    expect(conflicts).not.toHaveBeenCalled()
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  test('a queue that is not enabled lets everybody pass uncounted, until it is enabled again', async () => {
+    const world = makeWorld()
+    const [a, b] = (await queues(world, 2, { concurrency: 1, maxQueueSize: 0 })) as [FairQueue, FairQueue]
+    const counted = await a.acquire()
+    await world.settled()
+    await b.configure({ enabled: false })
+    await world.settled()
+    const uncounted = [await a.acquire(), await a.acquire(), await b.acquire()]
+    expect(uncounted.map((lease) => [lease.counted, lease.fence])).toEqual([
+      [false, 0],
+      [false, 0],
+      [false, 0],
+    ])
+    expect(await a.status()).toMatchObject({ enabled: false, running: 1 })
+    await b.configure({ enabled: true })
+    await world.advance(1200)
+    await expect(a.acquire()).rejects.toMatchObject({ code: 'FQ_QUEUE_FULL' })
+    for (const lease of uncounted) expect(await lease.release()).toBe('released')
+    await counted.release()
+    await world.settled()
+    expect(await b.status()).toMatchObject({ enabled: true, running: 0 })
+  })
+
+  test("an operator's maxWaitMs caps what callers ask for", async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 0, maxWaitMs: '1h' })
+    await queue.configure({ maxWaitMs: 1000 })
+    const tickets = [queue.enter({ maxWaitMs: '1m' }), queue.enter(), queue.enter({ maxWaitMs: 300 })]
+    await world.advance(400)
+    expect(statesOf(tickets)).toEqual(['waiting', 'waiting', 'timedOut'])
+    await world.advance(700)
+    expect(statesOf(tickets)).toEqual(['timedOut', 'timedOut', 'timedOut'])
+  })
+
+  test('a changed leaseMs counts for those granted from then on', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 2, leaseMs: 1000 })
+    const before = queue.enter()
+    await world.settled()
+    await queue.configure({ leaseMs: 5000 })
+    const after = queue.enter()
+    await world.advance(1100)
+    expect(statesOf([before, after])).toEqual(['lost', 'granted'])
+    await world.advance(4000)
+    expect(after.state).toBe('lost')
+  })
+}

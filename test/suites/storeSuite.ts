@@ -1,0 +1,26 @@
+import { describe } from 'vitest'
+import { badValueTests } from './store/badValues.js'
+import { closingTests } from './store/closing.js'
+import { eventTests } from './store/events.js'
+import { leaseTests } from './store/leases.js'
+import { limitTests } from './store/limit.js'
+import { nameTests } from './store/names.js'
+import { positionTests } from './store/positions.js'
+import { settingsTests } from './store/settings.js'
+import { waitTests } from './store/waits.js'
+import type { MakeWorld } from './store/world.js'
+
+/** What every store must do. `makeWorld` is called within each test. */
+export function storeSuite(name: string, makeWorld: MakeWorld): void {
+  describe(name, () => {
+    describe('the limit', () => limitTests(makeWorld))
+    describe('waiting', () => waitTests(makeWorld))
+    describe('leases', () => leaseTests(makeWorld))
+    describe('settings', () => settingsTests(makeWorld))
+    describe('closing', () => closingTests(makeWorld))
+    describe('positions', () => positionTests(makeWorld))
+    describe('events', () => eventTests(makeWorld))
+    describe('names', () => nameTests(makeWorld))
+    describe('bad values', () => badValueTests(makeWorld))
+  })
+}
