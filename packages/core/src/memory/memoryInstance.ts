@@ -47,7 +47,7 @@ export class MemoryInstance implements Instance, Member {
   }
 
   async configure(change: SettingsChange): Promise<SettingsRecord> {
-    return this.#queue.configure(change, this.declared)
+    return this.#queue.configure(change)
   }
 
   leave(): Promise<void> {

@@ -35,9 +35,12 @@ export class MemoryQueue {
   #lastNumber = 0
   #grants = 0
   #granting = false
+  /** The settings in the code of the instance that started last. */
+  #code: Settings
   #settings: SettingsRecord
 
   constructor(declared: Settings) {
+    this.#code = declared
     this.#settings = { values: declared, operator: {}, version: 0, by: null }
   }
 
@@ -60,20 +63,21 @@ export class MemoryQueue {
   /** The code value of the instance that started last counts (R23); an operator's value wins over it. */
   declare(declared: Settings, by: Member): void {
     const before = this.#settings
+    this.#code = declared
     this.#replaceSettings({ ...before, values: { ...declared, ...before.operator } })
     for (const instance of this.instances) {
       if (instance !== by && !sameSettings(instance.declared, declared))
-        by.listener.configConflict(declared, instance.declared)
+        instance.listener.configConflict(instance.declared, declared)
     }
   }
 
-  configure(change: SettingsChange, declared: Settings): SettingsRecord {
+  configure(change: SettingsChange): SettingsRecord {
     const { operator, version } = this.#settings
     if (change.ifVersion !== null && change.ifVersion !== version) {
       throw new ConflictError(`The settings are at version ${version}, not ${change.ifVersion}.`, version)
     }
     const next = applyChange(operator, change.values)
-    this.#replaceSettings({ values: { ...declared, ...next }, operator: next, version: version + 1, by: change.by })
+    this.#replaceSettings({ values: { ...this.#code, ...next }, operator: next, version: version + 1, by: change.by })
     return this.#settings
   }
 
