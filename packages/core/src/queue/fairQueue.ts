@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js'
-import { CancelledError, DrainingError, isFairQueueError, OptionError, type FairQueueError } from '../base/errors.js'
+import { DrainingError, isFairQueueError, OptionError, type FairQueueError } from '../base/errors.js'
 import { Events } from '../base/events.js'
 import type { WarningCode } from '../base/logger.js'
 import { optionError, readDurationMs, readInteger, refuseUnknown, show } from '../base/options.js'
@@ -113,17 +113,19 @@ export class FairQueueCore {
    * @throws OptionError when an option is not what it must be
    */
   enter(options: EnterOptions = {}): Ticket {
-    const { signal, onStatus, key = null } = options
+    if (typeof options !== 'object' || options === null) throw optionError('options', 'an object', options)
     refuseUnknown(options, enterOptionNames)
+    const { signal, onStatus, key = null } = options
     if (key !== null && typeof key !== 'string') throw optionError('key', 'a text', key)
+    if (signal !== undefined && typeof signal?.addEventListener !== 'function')
+      throw optionError('signal', 'an AbortSignal', signal)
+    if (onStatus !== undefined && typeof onStatus !== 'function') throw optionError('onStatus', 'a function', onStatus)
     const permits = options.permits === undefined ? 1 : readInteger('permits', options.permits, { min: 1 })
     const ticket = new Ticket(this.#host, { key, permits, maxWaitMs: this.#maxWaitMs(options.maxWaitMs), signal })
     this.#waiting.add(ticket)
     if (onStatus !== undefined) ticket.on('status', onStatus)
     if (signal?.aborted === true) {
-      ticket.rejectAtDoor(
-        new CancelledError('The signal was aborted before the ticket entered.', { cause: signal.reason }),
-      )
+      ticket.cancel(signal.reason)
     } else if (this.#closing !== undefined) {
       ticket.rejectAtDoor(new DrainingError(`Queue ${this.#host.quotedName} is closing.`, { retryAfterMs: 1000 }))
     } else if (!this.#settings.values.enabled) {

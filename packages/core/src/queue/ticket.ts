@@ -116,7 +116,7 @@ export class Ticket implements Place, LeaseOwner {
 
   /** Calls back once when the wait has ended, at once if it has already. For callers who cannot afford a promise's tick. */
   whenSettled(listener: (outcome: Outcome) => void): void {
-    if (this.#outcome !== undefined) listener(this.#outcome)
+    if (this.#outcome !== undefined) this.#host.guarded(listener, this.#outcome)
     else if (this.#settledListeners === undefined) this.#settledListeners = [listener]
     else this.#settledListeners.push(listener)
   }
