@@ -8,7 +8,7 @@ export interface RawResponse {
   /** In their order and spelling. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** All values of a header, joined by `, `; undefined if it is not there. */
-  header(name: string): string | undefined
+  header(this: void, name: string): string | undefined
   /** The body without its framing. */
   readonly body: string
   /** The chunks of a chunked body; empty for any other. */

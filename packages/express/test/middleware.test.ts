@@ -1,15 +1,10 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Request } from 'express'
 import { FairQueue, type OptionError } from '@fairqueue/core'
 import { createFairQueue, fairQueue, type FairQueueContext, type FairQueueMiddlewareOptions } from '@fairqueue/express'
-import { expressVersions, openSite, runningIs, showErrors, waitingIs } from './site.js'
+import { closing, expressVersions, openSite, runningIs, showErrors, waitingIs } from './site.js'
 
 describe.each(expressVersions)('fairQueue on $version', ({ framework }) => {
-  function closing<Closed extends { close(): Promise<void> }>(closed: Closed): Closed {
-    onTestFinished(() => closed.close())
-    return closed
-  }
-
   it('runs a request at once while there is room, and leaves its response untouched', async () => {
     const middleware = closing(fairQueue({ concurrency: 1 }))
     const site = await openSite(framework, (app) => {

@@ -64,3 +64,11 @@ export async function waitingIs(queue: FairQueue, count: number): Promise<void> 
 export async function runningIs(queue: FairQueue, count: number): Promise<void> {
   await expect.poll(async () => (await queue.status()).running, { interval: 2, timeout: 5000 }).toBe(count)
 }
+
+/** Closes something when the test ends. */
+export function closing<Closed extends { close(options?: { graceMs: number }): Promise<void> }>(
+  closed: Closed,
+): Closed {
+  onTestFinished(() => closed.close({ graceMs: 0 }))
+  return closed
+}

@@ -6,6 +6,9 @@ import type { Clock } from '../base/clock.js'
 const LONGEST_MS = 5000
 const MOST_BYTES = 16 * 1024 * 1024
 
+/** A client that sends more still gets so long to read the answer. */
+const LAST_LOOK_MS = 500
+
 /** Whether the client is still sending, or has sent what nobody read. */
 export function hasUnreadBody(req: IncomingMessage): boolean {
   if (req.complete && req.readableLength === 0) return false
@@ -21,17 +24,20 @@ export function drainThen(req: IncomingMessage, clock: Clock, done: () => void):
   let bytes = 0
   const count = (chunk: Buffer): void => {
     bytes += chunk.length
-    // Enough read: what is left of the time is for the client to read the answer.
-    if (bytes > MOST_BYTES) req.pause()
+    if (bytes <= MOST_BYTES) return
+    req.pause()
+    req.off('data', count)
+    timer.cancel()
+    timer = clock.setTimer(end, LAST_LOOK_MS, 'background')
   }
-  const stopWatching = finished(req, { writable: false }, () => end())
-  const timer = clock.setTimer(() => end(), LONGEST_MS, 'background')
   const end = (): void => {
     stopWatching()
     timer.cancel()
     req.off('data', count)
     done()
   }
+  let timer = clock.setTimer(end, LONGEST_MS, 'background')
+  const stopWatching = finished(req, { writable: false }, end)
   req.on('data', count)
   req.resume()
 }
