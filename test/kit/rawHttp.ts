@@ -20,14 +20,14 @@ export class RawClient {
   readonly socket: Socket
   /** Resolves when the connection is over, in whatever way. */
   readonly closed: Promise<void>
-  #received: Buffer = Buffer.alloc(0)
+  #chunks: Buffer[] = []
   #ended = false
   #wake: (() => void)[] = []
 
   private constructor(socket: Socket) {
     this.socket = socket
     socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk])
+      this.#chunks.push(chunk)
       this.#wakeAll()
     })
     // How a connection ends is a finding, not a failure of the client.
@@ -49,7 +49,12 @@ export class RawClient {
 
   /** What has come and has not been taken by `response()`. */
   get received(): string {
-    return this.#received.toString('utf8')
+    return this.#bytes.toString('utf8')
+  }
+
+  get #bytes(): Buffer {
+    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)]
+    return this.#chunks[0] ?? Buffer.alloc(0)
   }
 
   send(bytes: string | Uint8Array): this {
@@ -78,7 +83,7 @@ export class RawClient {
   async response(method = 'GET'): Promise<RawResponse> {
     await this.#until(() => this.#parse(method) !== undefined, 'a complete response')
     const { response, rest } = this.#parse(method)!
-    this.#received = rest
+    this.#chunks = [rest]
     return response
   }
 
@@ -109,7 +114,7 @@ export class RawClient {
   }
 
   #parse(method: string): { response: RawResponse; rest: Buffer } | undefined {
-    const text = this.#received.toString('latin1')
+    const text = this.#bytes.toString('latin1')
     const headEnd = text.indexOf('\r\n\r\n')
     if (headEnd < 0) return undefined
     const [statusLine, ...lines] = text.slice(0, headEnd).split('\r\n')
@@ -130,7 +135,7 @@ export class RawClient {
     const body = Buffer.from(chunks.join(''), 'latin1').toString('utf8')
     return {
       response: { status: Number(status), statusText: statusText!, headers, header, body, chunks: chunked ? utf8 : [] },
-      rest: this.#received.subarray(end),
+      rest: this.#bytes.subarray(end),
     }
   }
 
