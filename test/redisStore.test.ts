@@ -8,7 +8,12 @@ for (const version of Object.keys(ioredisVersions) as IoredisVersion[]) {
   storeSuite(`the Redis store on ${version}`, () => {
     const virtual = new VirtualRedis(redis)
     return {
-      queue: async (options) => (await virtual.process({}, version)).queue(options),
+      queue: async (options) => {
+        const process = await virtual.process({}, version)
+        const queue = process.queue(options)
+        await virtual.settled()
+        return queue
+      },
       advance: (ms) => virtual.advance(ms),
       settled: () => virtual.settled(),
     }

@@ -12,7 +12,7 @@ export type IoredisVersion = keyof typeof ioredisVersions
 /** How a test's client differs from the defaults. */
 export type ClientOptions = Omit<RedisOptions, 'replyMapping'>
 
-/** A test file's Redis: empty before each test; the clients that a test makes are disconnected after it. */
+/** A test file's Redis: empty before each test; the clients that a test makes, and those made of them, are gone after it. */
 export interface TestRedis {
   readonly server: RedisServer
   client(options?: ClientOptions, version?: IoredisVersion): Redis6
@@ -22,23 +22,26 @@ export interface TestRedis {
 export function useRedis(...settings: string[]): TestRedis {
   let server: RedisServer
   let clients: Redis6[] = []
-  const redis: TestRedis = {
-    get server() {
-      return server
-    },
-    client(options = {}, version = 'ioredis 6') {
-      const client = new ioredisVersions[version](server.port, server.host, options)
-      // Without a listener ioredis prints every failed attempt to connect.
-      client.on('error', () => undefined)
-      clients.push(client)
-      return client
-    },
+
+  function track(client: Redis6): Redis6 {
+    // Without a listener ioredis prints every failed attempt to connect.
+    client.on('error', () => undefined)
+    const duplicate = client.duplicate.bind(client)
+    client.duplicate = (override) => track(duplicate(override))
+    clients.push(client)
+    return client
   }
+
   beforeAll(async () => {
     server = await RedisServer.started(...settings)
   })
   beforeEach(async () => {
-    await redis.client().flushall()
+    const control = new Redis6(server.port, server.host)
+    // What the tests before have sent and is not executed yet goes with its connection.
+    await control.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await control.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await control.flushall()
+    control.disconnect()
   })
   afterEach(() => {
     for (const client of clients) client.disconnect()
@@ -47,5 +50,11 @@ export function useRedis(...settings: string[]): TestRedis {
   afterAll(async () => {
     await server.stop()
   })
-  return redis
+  return {
+    get server() {
+      return server
+    },
+    client: (options = {}, version = 'ioredis 6') =>
+      track(new ioredisVersions[version](server.port, server.host, options)),
+  }
 }

@@ -1,14 +1,13 @@
 import { expect, test, vi } from 'vitest'
 import type { FairQueue } from '@fairqueue/core'
-import { queues, release, statesOf, type MakeWorld } from './world.js'
+import { enterInOrder, queues, release, statesOf, type MakeWorld } from './world.js'
 
 export function leaseTests(makeWorld: MakeWorld): void {
   test('B09: releasing twice, also at the same moment, gives one permit back', async () => {
     const world = makeWorld()
     const [a, b] = (await queues(world, 2, { concurrency: 2, maxWaitMs: '1m' })) as [FairQueue, FairQueue]
     const [first, second] = [await a.acquire(), await b.acquire()]
-    const waiters = [a.enter(), b.enter(), a.enter()]
-    await world.settled()
+    const waiters = await enterInOrder(world, a, b, a)
     const results = await Promise.all([first.release(), first.release(), first[Symbol.asyncDispose]()])
     expect(results).toEqual(['released', 'alreadyReleased', undefined])
     expect(await first.release()).toBe('alreadyReleased')
@@ -20,14 +19,13 @@ export function leaseTests(makeWorld: MakeWorld): void {
 
   test('B09: a release after the lease has ended takes nothing from whoever runs now', async () => {
     const world = makeWorld()
-    const [a, b] = (await queues(world, 2, { concurrency: 1, leaseMs: 1000, maxWaitMs: '1m' })) as [
+    const [a, b] = (await queues(world, 2, { concurrency: 1, leaseMs: 5000, maxWaitMs: '1m' })) as [
       FairQueue,
       FairQueue,
     ]
     const late = await a.acquire()
-    const waiters = [b.enter(), a.enter()]
-    await world.settled()
-    await world.advance(1100)
+    const waiters = await enterInOrder(world, b, a)
+    await world.advance(5100)
     expect(statesOf(waiters)).toEqual(['granted', 'waiting'])
     expect(await late.release()).toBe('lost')
     await world.settled()

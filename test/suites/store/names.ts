@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { MakeWorld } from './world.js'
-import { release, statesOf } from './world.js'
+import { enterInOrder, release, statesOf, type MakeWorld } from './world.js'
 
 /** Names and keys that have broken somebody's key structure, header, page or log. */
 export const hostileTexts = [
@@ -44,8 +43,7 @@ export function nameTests(makeWorld: MakeWorld): void {
     const world = makeWorld()
     const chat = await world.queue({ name: 'chat', concurrency: 1, maxWaitMs: '1m' })
     const upload = await world.queue({ name: 'upload', concurrency: 1, maxWaitMs: '1m' })
-    const tickets = [chat.enter(), chat.enter(), upload.enter(), upload.enter()]
-    await world.settled()
+    const tickets = await enterInOrder(world, chat, chat, upload, upload)
     expect(statesOf(tickets)).toEqual(['granted', 'waiting', 'granted', 'waiting'])
     await upload.configure({ concurrency: 2 })
     await world.settled()

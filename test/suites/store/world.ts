@@ -37,3 +37,13 @@ export async function release(ticket: Ticket): Promise<void> {
   const lease = await ticket.granted
   await lease.release()
 }
+
+/** One ticket after the other, so that the store sees them in this order. */
+export async function enterInOrder(world: StoreWorld, ...queuesInOrder: FairQueue[]): Promise<Ticket[]> {
+  const tickets: Ticket[] = []
+  for (const queue of queuesInOrder) {
+    tickets.push(queue.enter())
+    await world.settled()
+  }
+  return tickets
+}
