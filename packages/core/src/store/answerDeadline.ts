@@ -40,7 +40,8 @@ export class AnswerDeadline {
     const now = this.#clock.now()
     let oldestMs = Infinity
     for (const slot of [...acquires]) {
-      if (slot.unwanted) continue
+      // A hint may have been quicker than the answer.
+      if (slot.unwanted || (slot.state !== 'unsent' && slot.state !== 'sent')) continue
       if (now - slot.askedAtMs >= this.#afterMs) this.#onOverdue(slot)
       else oldestMs = Math.min(oldestMs, slot.askedAtMs)
     }

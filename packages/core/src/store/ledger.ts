@@ -97,8 +97,8 @@ export class Ledger {
         this.#number(slot, number, word === 'g', proof, waitingNow === null ? null : waitingNow - queuedBehind + 1)
         if (word === 'q') queuedBehind -= 1
         number += 1
-      } else if (slot.state === 'running') {
-        // A hint had let it in already; that grant counts.
+      } else if (slot.state !== 'sent') {
+        // A hint had let it in already; that grant counts, also if it has ended meanwhile.
       } else if (word === 'h' && !slot.unwanted) {
         slot.state = 'held'
         held.push(slot)
@@ -117,9 +117,10 @@ export class Ledger {
   #number(slot: Slot, number: number, granted: boolean, proof: Proof, position: number | null): void {
     const text = number.toFixed(0).padStart(16, '0')
     if (number > this.highestFence) this.highestFence = number
-    if (slot.state === 'running') {
+    if (slot.state !== 'sent') {
       // A hint overtook this answer. Another number means that it stood in line twice (R10).
       if (slot.number !== text) this.#outbox.cancel(`${text}:${this.#instance}:${slot.operation}`)
+      else if (slot.state === 'waiting') slot.place.onQueued(position)
       return
     }
     slot.number = text
