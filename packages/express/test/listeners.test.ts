@@ -5,7 +5,7 @@ import { fairQueue } from '@fairqueue/express'
 import { asksForEvents, closing, expressVersions, openSite } from './site.js'
 
 /** Of four requests each, on either version. */
-const ROUNDS = 1250
+const ROUNDS = 600
 
 function listeners(emitter: EventEmitter): Record<string, number> {
   return Object.fromEntries(emitter.eventNames().map((name) => [String(name), emitter.listenerCount(name)]))

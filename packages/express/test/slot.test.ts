@@ -171,7 +171,7 @@ describe.each(expressVersions)('A place on $version', ({ framework }) => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('boom'))],
-    ['rejects without a reason', () => Promise.reject(undefined as never)],
+    ['rejects without a reason', vi.fn<RequestHandler>().mockRejectedValue(undefined)],
   ])('is free, and the error handled, after a wrapped handler that %s', async (_what, handler) => {
     const { site, queue } = await openGate(handler, {}, true)
     expect((await site.get('/')).status).toBe(500)

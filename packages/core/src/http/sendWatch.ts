@@ -18,7 +18,7 @@ export class SendWatch {
   readonly #graceMs: number
   readonly #lookEveryMs: number
   readonly #running = new Set<Sending>()
-  /** When the last look was at which a response had not ended, for those that have since. */
+  /** For those that were found ended, the earliest moment at which that may have been. */
   readonly #endedSince = new Map<Sending, number>()
   #lastLookAtMs = 0
   #timer: Timer | undefined
@@ -48,11 +48,13 @@ export class SendWatch {
 
   #look(): void {
     const now = this.#clock.now()
+    // The earliest moment at which one that is found ended may have. A look that comes late (a blocked event loop) shortens no grace.
+    const endedAtMs = Math.max(this.#lastLookAtMs, now - this.#lookEveryMs)
     for (const sending of this.#running) {
       if (!sending.responseEnded) continue
-      const since = this.#endedSince.get(sending)
-      if (since === undefined) this.#endedSince.set(sending, this.#lastLookAtMs)
-      if (now - (since ?? this.#lastLookAtMs) >= this.#graceMs) sending.responseDone()
+      const sinceMs = this.#endedSince.get(sending) ?? endedAtMs
+      if (now - sinceMs >= this.#graceMs) sending.responseDone()
+      else this.#endedSince.set(sending, sinceMs)
     }
     this.#lastLookAtMs = now
     if (this.#running.size > 0) this.#arm()
