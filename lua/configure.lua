@@ -22,7 +22,7 @@ local batch = nil
 --@include open
 --@include members
 
-local probe = redis.pcall('HSET', state, 'last', now)
+local probe = redis.pcall('HSET', state, 'room', '1')
 if type(probe) == 'table' then return { 'full' } end
 --@include records
 local declaring, rejoining = false, false
@@ -35,8 +35,7 @@ if not conflicts then
   record.version = record.version + 1
   record.by = by
   putInForce(record)
-  limit = tonumber(fields[10])
-  leaseEnd = now + math.ceil(tonumber(fields[12]))
+  leaseEnd = now + math.ceil(leaseMs)
 end
 local mayGrant, nudge = not conflicts, not conflicts
 --@include grant

@@ -19,7 +19,7 @@
 --@arg releases   number  how many of the operations are members to release
 --@arg cancels    number  how many of the next are members to cancel, from the line or from running (R7)
 --@args operations members to release, members to cancel, then acquires as ticket:permits:key
---@reply ok, epoch, kept, nextMs, graceMs, waiting, running, grants, revision, settings, more[, fence, own running, instances]
+--@reply ok, epoch, kept, nextMs (-1: exchange again at once), graceMs, waiting, settings[, fence, own running, instances]
 --@reply rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
 --@reply stale: a late copy of an earlier batch; ignored
 --@include open
@@ -86,10 +86,7 @@ if applies then
         seq = math.max(seq + 1, serverUs)
         if first == 0 then first = seq end
         local member = string.format('%016.0f', seq) .. ':' .. instance .. ':' .. operation
-        if permits > 1 and not weighted then
-          weighted = true
-          change('weighted', '1')
-        end
+        if permits > 1 then weighted = 1 end
         if goesFirst then
           word = 'g'
           free = free - permits
@@ -117,10 +114,7 @@ if applies then
 end
 
 -- Whoever asked for more than one permit has gone: counting suffices again.
-if weighted and waitingCount == 0 and runningCount == 0 then
-  weighted = false
-  change('weighted', '0')
-end
+if waitingCount == 0 and runningCount == 0 then weighted = 0 end
 
 -- 6. hints; whoever is new is told to the others, who may have to wait for it after a loss (R16)
 local nudge = applies and not aliveUntil
@@ -131,9 +125,8 @@ if forgotten then return { 'rejoin', knownEpoch, repeated and kept or '' } end
 --@include news
 -- When the next thing happens that nobody tells: a lease ends, an instance dies, a grace or a silence is over (R9).
 local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
-local reply = {
-  'ok', knownEpoch, kept, math.max(0, nextAt - now), math.max(0, graceUntil - now), waitingCount, usedPermits(), grants, revision, news, more,
-}
+local nextMs = more == 1 and -1 or math.max(0, nextAt - now)
+local reply = { 'ok', knownEpoch, kept, nextMs, math.max(0, graceUntil - now), waitingCount, news }
 if full == 1 then
   local own = {}
   for from = 0, runningCount, 500 do
@@ -141,8 +134,8 @@ if full == 1 then
       if member ~= '~' and ownerOf(member) == instance then own[#own + 1] = member end
     end
   end
-  reply[12] = string.format('%.0f', seq)
-  reply[13] = table.concat(own, ',')
-  reply[14] = table.concat(redis.call('ZRANGE', instances, 0, 499), ' ')
+  reply[8] = string.format('%.0f', seq)
+  reply[9] = table.concat(own, ',')
+  reply[10] = table.concat(redis.call('ZRANGE', instances, 0, 499), ' ')
 end
 return reply

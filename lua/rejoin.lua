@@ -12,7 +12,6 @@
 --@arg keepMs     number  for how long the state must at least be kept
 --@arg declared   string  JSON: settings in this instance's code, and the operator's that it knows
 --@arg fence      number  the highest number or fence that the instance has seen
---@arg knownGrants number  the highest count of grants that it has seen
 --@arg channel    string  how the wake channels' names begin
 --@arg complete   number  1 with the last part of its tickets
 --@arg known      string  the instances that it knew, each followed by a blank
@@ -29,7 +28,6 @@ local declaring, rejoining = false, true
 
 -- What the store has not seen yet ranks behind all that these have seen (R2, R18).
 seq = math.max(seq, fence)
-grants = math.max(grants, knownGrants)
 sweepAt = 0
 local firstRunning = tickets + lines
 for index = tickets, #ARGV do
@@ -38,10 +36,7 @@ for index = tickets, #ARGV do
   if not isRunning or (index - firstRunning) % 2 == 1 then
     local number = tonumber(string.sub(member, 1, 16))
     seq = math.max(seq, number)
-    if not weighted and permitsOf(member) > 1 then
-      weighted = true
-      change('weighted', '1')
-    end
+    if permitsOf(member) > 1 then weighted = 1 end
     if isRunning then
       redis.call('ZREM', waiting, member)
       redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)

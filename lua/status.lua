@@ -6,19 +6,14 @@
 --@args members   tickets whose positions are asked for
 --@reply epoch, server time in ms, waiting, running, instances, grants, settings in force, then a position for each member (0: not in the line)
 --@include clock
-local fields = redis.call('HMGET', state, 'epoch', 'skew', 'grants', 'weighted', 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs',
-  'enabled', 'operator', 'version', 'by')
-local skewMs = tonumber(fields[2]) or 0
+local fields = redis.call('HMGET', state, 'numbers', 'code', 'operator', 'version', 'by')
+--@include numbers
 local runningCount = math.max(0, redis.call('ZCARD', running) - 1)
-local weighted = fields[4] == '1'
 --@include members
-local news = fields[5] and cjson.encode({
-  concurrency = fields[5], maxQueueSize = fields[6], maxWaitMs = fields[7], leaseMs = fields[8], enabled = fields[9],
-  operator = fields[10], version = fields[11], by = fields[12],
-}) or ''
+local news = fields[2] and cjson.encode({ code = fields[2], operator = fields[3], version = fields[4], by = fields[5], revision = revision }) or ''
 local reply = {
-  fields[1] or '', string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
-  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), tonumber(fields[3]) or 0, news,
+  string.format('%.0f', epochNumber), string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
+  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), grants, news,
 }
 for index = members, #ARGV do
   local rank = redis.call('ZRANK', waiting, ARGV[index])

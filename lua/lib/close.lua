@@ -5,13 +5,12 @@ if isNew or lossSeen then
   redis.call('ZADD', running, 'inf', '~')
   redis.call('ZADD', instances, 'inf', '~')
 end
-local renew = expires - now < keepMs
-if renew then
-  expires = now + 2 * keepMs
-  change('expires', expires)
-end
-redis.call('HSET', state, 'seq', string.format('%016.0f', seq), 'last', now, 'sweep', sweepAt, 'grants', grants, unpack(changes))
-if renew then
+local renews = expires - now < keepMs
+if renews then expires = now + 2 * keepMs end
+local numbers = struct.pack('<dddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge)
+redis.call('HSET', state, 'numbers', numbers, unpack(changes))
+if renews then
   for _, key in ipairs({ waiting, running, instances, state }) do
     -- In the server's own time, without our skew.
     redis.call('PEXPIREAT', key, expires - skewMs)

@@ -15,7 +15,7 @@ if free > 0 and waitingCount > 0 then
     local removed, granted = {}, {}
     for _, member in ipairs(heads) do
       budget = budget - 1
-      local permits = weighted and permitsOf(member) or 1
+      local permits = weighted == 1 and permitsOf(member) or 1
       if not ownerIsAlive(member) then
         chunk = 100
         removed[#removed + 1] = member

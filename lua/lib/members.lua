@@ -9,7 +9,7 @@ end
 
 -- Permits in use: always derived from who holds them, never stored. Counting suffices where every ticket has one.
 local function usedPermits()
-  if not weighted then return runningCount end
+  if weighted == 0 then return runningCount end
   local used = 0
   for from = 0, runningCount, 500 do
     for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do

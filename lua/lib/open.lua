@@ -3,23 +3,10 @@
 -- (Fragments are steps, not libraries: Redis makes every function of a script anew at each call, so only what most calls need is one.)
 --@include clock
 
-local fields = redis.call('HMGET', state, 'epoch', 'seq', 'last', 'skew', 'sweep', 'quiet', 'grace', 'run', 'grants',
-  'concurrency', 'maxQueueSize', 'leaseMs', 'revision', 'weighted', 'expires', 'purge', 'kept:' .. instance)
-local knownEpoch = fields[1]
-local seq = tonumber(fields[2]) or 0
-local last = tonumber(fields[3])
-local skewMs = tonumber(fields[4]) or 0
-local sweepAt = tonumber(fields[5]) or 0
-local quietUntil = tonumber(fields[6]) or 0
-local graceUntil = tonumber(fields[7]) or 0
-local storedRun = fields[8]
-local grants = tonumber(fields[9]) or 0
-local revision = tonumber(fields[13]) or 0
-local weighted = fields[14] == '1'
-local expires = tonumber(fields[15]) or 0
-local purge = fields[16] or ''
-local kept = fields[17]
+local fields = redis.call('HMGET', state, 'numbers', 'run', 'kept:' .. instance)
+local storedRun, kept = fields[2], fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
+--@include numbers
 -- 1 when bounded work was left over, and another call should follow at once.
 local more = 0
 
@@ -31,24 +18,20 @@ end
 
 -- Time never runs backwards (R19).
 local now = math.floor(serverUs / 1000) + skewMs
-if last and now < last then
+if now < last then
   skewMs = skewMs + last - now
   now = last
-  change('skew', skewMs)
 end
 -- After a silence of everybody nobody's death is proven (R19).
-if last and now - last > livenessMs / 2 then
-  quietUntil = now + math.ceil(livenessMs * 2 / 3)
-  change('quiet', quietUntil)
-end
+if last > 0 and now - last > livenessMs / 2 then quietUntil = now + math.ceil(livenessMs * 2 / 3) end
 
 -- Sentinels stand in all three sets, so a queue whose keys are not all there has lost memory (R15).
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
-local isNew = not knownEpoch and waitingCount < 0 and runningCount < 0 and not instancesThere
-local lossSeen = not isNew and not (knownEpoch and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
+local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
 -- So does a gap in an instance's batches.
 if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
 -- A restart from disk or a fail-over shows in the server's identity; a late message from before it shows nothing.
@@ -60,29 +43,26 @@ if run ~= '' and run ~= storedRun then
   if lossSeen or not storedRun then change('run', run) end
 end
 
+waitingCount = math.max(0, waitingCount)
+runningCount = math.max(0, runningCount)
+
 -- Numbers and fences only grow, even over a lost store (R2). They become text by string.format alone: other ways keep 14 digits (R3).
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
-  knownEpoch = string.format('%016.0f', seq)
-  change('epoch', knownEpoch)
-  change('graced', '0')
+  epochNumber = seq
+  graced = 0
   -- A new epoch keeps what is there, but of these tickets nothing is known: their permits have to be looked at.
-  if runningCount > 0 or waitingCount > 0 then
-    weighted = true
-    change('weighted', '1')
-  end
+  if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
   expires = 0
   -- Without evidence of a loss the line opens at once, but not before the server has been up for a while (R17).
   graceUntil = bootMs > 0 and now + bootMs or 0
-  change('grace', graceUntil)
 end
+local knownEpoch = string.format('%.0f', epochNumber)
 -- With evidence of a loss nothing is granted for one livenessMs (R16). Who brings another epoch is evidence, unless that one is known.
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
-if lossSeen or otherEpoch and (isNew or redis.call('HGET', state, 'graced') ~= '1') then
+local graceBegins = lossSeen or otherEpoch and graced == 0
+if graceBegins then
   graceUntil = now + livenessMs
-  change('grace', graceUntil)
-  change('graced', '1')
-  change('awaited', '')
-  change('returned', '')
+  graced = 1
 end

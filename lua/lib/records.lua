@@ -1,5 +1,5 @@
--- The settings as records: an operator's value over the value in code (R23). A record (code, operator, version, by) is kept as JSON with all
--- values as text; what is in force stands beside it as plain fields, and is made anew from the record where it is garbage.
+-- The settings as a record: an operator's value over the value in code (R23). A record (code, operator, version, by) is kept as JSON with all
+-- values as text; what scripts need of it stands among the numbers. Garbage in a record never replaces what is in force.
 -- Uses what `open` made, and `declared`: such a record as this instance knows it, used where the store has none.
 local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
 
@@ -35,16 +35,15 @@ end
 -- Stores a record and puts it in force; the revision counts up, so every instance fetches the settings.
 local function putInForce(record)
   revision = revision + 1
-  change('revision', revision)
   change('code', cjson.encode(record.code))
   change('operator', cjson.encode(record.operator))
   change('version', record.version)
   change('by', record.by)
-  local inForce = {}
-  for _, name in ipairs(settingNames) do
+  local inForce = { concurrency = limit, maxQueueSize = sizeLimit, leaseMs = leaseMs }
+  for _, name in ipairs({ 'concurrency', 'maxQueueSize', 'leaseMs' }) do
     local value = record.operator[name]
-    inForce[name] = isLegal(name, value) and value or record.code[name]
-    change(name, inForce[name])
+    if value == nil then value = record.code[name] end
+    if isLegal(name, value) then inForce[name] = tonumber(value) end
   end
-  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
+  limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
 end

@@ -1,14 +1,11 @@
--- Sees to it that there are legal settings, and reads them. `declaring`: this instance has just started, its code counts from now on.
+-- Sees to it that there are settings. `declaring`: this instance has just started, its code counts from now on.
 -- `rejoining`: the operator's settings of the highest version come back with a rejoin (R18).
 -- Uses what `open` made, and `declared`.
-local limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
-local settingsFine = limit and sizeLimit and leaseMs and limit >= 0 and sizeLimit >= 0 and leaseMs >= 1
-local settingsBroken = not settingsFine and not isNew and not lossSeen
-if not settingsFine or declaring or rejoining then
+if limit < 0 or declaring or rejoining then
   --@include records
   local record = storedRecord()
   local known = readJson(declared)
-  local changed = not settingsFine
+  local changed = limit < 0
   if declaring then
     for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
     record.code = known.code
@@ -18,6 +15,5 @@ if not settingsFine or declaring or rejoining then
     changed = true
   end
   if changed then putInForce(record) end
-  limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
 end
 local leaseEnd = now + math.ceil(leaseMs)

@@ -2,7 +2,7 @@
 -- Uses what `open` and `members` made.
 if now >= quietUntil and now >= graceUntil then
   if now >= sweepAt then
-    local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', '(' .. now, 'LIMIT', 0, 500)
+    local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', '(' .. string.format('%.0f', now), 'LIMIT', 0, 500)
     local gone = redis.call('ZRANGEBYSCORE', running, '-inf', now, 'LIMIT', 0, 500)
     if #dead == 500 or #gone == 500 then more = 1 end
     for _, id in ipairs(dead) do
@@ -17,8 +17,7 @@ if now >= quietUntil and now >= graceUntil then
         end
       end
       -- The line is combed from its head to its end, 500 tickets a call; the dead at its head are skipped by `grant` anyway.
-      purge = '-inf'
-      change('purge', purge)
+      purge = -1
     end
     for from = 1, #gone, 500 do
       runningCount = runningCount - redis.call('ZREM', running, unpack(gone, from, math.min(from + 499, #gone)))
@@ -28,15 +27,14 @@ if now >= quietUntil and now >= graceUntil then
       tonumber(redis.call('ZRANGE', running, 0, 0, 'WITHSCORES')[2]) or math.huge
     )
   end
-  if purge ~= '' then
-    local found = redis.call('ZRANGEBYSCORE', waiting, purge, '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
+  if purge ~= 0 then
+    local found = redis.call('ZRANGEBYSCORE', waiting, '(' .. string.format('%.0f', purge), '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
     local gone = {}
     for i = 1, #found, 2 do
       if not ownerIsAlive(found[i]) then gone[#gone + 1] = found[i] end
     end
     if #gone > 0 then waitingCount = waitingCount - redis.call('ZREM', waiting, unpack(gone)) end
-    purge = #found == 1000 and '(' .. found[1000] or ''
-    change('purge', purge)
-    if purge ~= '' then more = 1 end
+    purge = #found == 1000 and tonumber(found[1000]) or 0
+    if purge ~= 0 then more = 1 end
   end
 end

@@ -85,7 +85,6 @@ export class RedisExchanger implements Exchanger {
       keepMs: request.keepMs,
       declared: this.#declared,
       fence: request.fence,
-      knownGrants: request.grants,
       channel: this.#link.channelPrefix,
       complete: request.complete ? 1 : 0,
       known: request.known,

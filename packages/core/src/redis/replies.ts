@@ -20,38 +20,20 @@ export function readList(text: string, separator: string): string[] {
 
 export function readExchange(reply: unknown, code: Settings): ExchangeReply {
   if (!Array.isArray(reply)) throw malformed('exchange', reply)
-  const [
-    word,
-    epoch,
-    kept,
-    nextMs,
-    graceMs,
-    waiting,
-    running,
-    grants,
-    revision,
-    settings,
-    more,
-    fence,
-    own,
-    instances,
-  ] = reply as unknown[]
+  const [word, epoch, kept, nextMs, graceMs, waiting, settings, fence, own, instances] = reply as unknown[]
   if (word === 'stale') return { word }
   if (typeof epoch !== 'string' || typeof kept !== 'string') throw malformed('exchange', reply)
   if (word === 'rejoin') return { word, epoch, verdicts: kept === '' ? null : readVerdicts(kept) }
-  if (word !== 'ok' || reply.length < 11) throw malformed('exchange', reply)
+  if (word !== 'ok' || typeof settings !== 'string') throw malformed('exchange', reply)
   return {
     word,
     epoch,
     verdicts: readVerdicts(kept),
-    nextMs: Number(nextMs),
+    nextMs: Math.max(0, Number(nextMs)),
     graceMs: Number(graceMs),
     waiting: Number(waiting),
-    running: Number(running),
-    grants: Number(grants),
-    revision: Number(revision),
     settings: readSettings(settings, code),
-    more: Number(more) === 1,
+    more: Number(nextMs) < 0,
     full:
       typeof own === 'string'
         ? { fence: Number(fence), running: readList(own, ','), instances: String(instances) }
@@ -69,7 +51,7 @@ export function readConfigure(reply: unknown, code: Settings): ConfigureReply {
   const [word, detail, grants] = reply as unknown[]
   if (word === 'full') return { word }
   if (word === 'conflict') return { word, version: Number(detail) }
-  const settings = readSettings(detail, code)
+  const settings = readSettings(String(detail), code)
   if (word !== 'ok' || settings === null || typeof grants !== 'string') throw malformed('configure', reply)
   return { word, settings, grants: readList(grants, ',') }
 }
@@ -83,7 +65,7 @@ export function readStatus(reply: unknown, code: Settings): StatusReply {
     running: Number(running),
     instances: Number(instances),
     grants: Number(grants),
-    settings: readSettings(settings, code)?.record ?? null,
+    settings: readSettings(String(settings), code)?.record ?? null,
     positions: positions.map((position) => (position === 0 ? null : Number(position))),
   }
 }

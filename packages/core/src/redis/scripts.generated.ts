@@ -58,7 +58,7 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: 'e2c48469b11832d9d1a819ccf11c578364ba8d58',
+  sha1: '0fee6d053fe6c0da4576af37d23ea93e147282eb',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -66,23 +66,15 @@ local instance, epoch, run, livenessMs, bootMs, keepMs, declared, channel, ifVer
 local batch = nil
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
-local fields = redis.call('HMGET', state, 'epoch', 'seq', 'last', 'skew', 'sweep', 'quiet', 'grace', 'run', 'grants',
-  'concurrency', 'maxQueueSize', 'leaseMs', 'revision', 'weighted', 'expires', 'purge', 'kept:' .. instance)
-local knownEpoch = fields[1]
-local seq = tonumber(fields[2]) or 0
-local last = tonumber(fields[3])
-local skewMs = tonumber(fields[4]) or 0
-local sweepAt = tonumber(fields[5]) or 0
-local quietUntil = tonumber(fields[6]) or 0
-local graceUntil = tonumber(fields[7]) or 0
-local storedRun = fields[8]
-local grants = tonumber(fields[9]) or 0
-local revision = tonumber(fields[13]) or 0
-local weighted = fields[14] == '1'
-local expires = tonumber(fields[15]) or 0
-local purge = fields[16] or ''
-local kept = fields[17]
+local fields = redis.call('HMGET', state, 'numbers', 'run', 'kept:' .. instance)
+local storedRun, kept = fields[2], fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
+local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
+local limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = -1, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 128 then
+  epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = struct.unpack('<dddddddddddddddd', fields[1])
+end
 local more = 0
 local changes = {}
 local function change(field, value)
@@ -90,21 +82,17 @@ local function change(field, value)
   changes[#changes + 1] = value
 end
 local now = math.floor(serverUs / 1000) + skewMs
-if last and now < last then
+if now < last then
   skewMs = skewMs + last - now
   now = last
-  change('skew', skewMs)
 end
-if last and now - last > livenessMs / 2 then
-  quietUntil = now + math.ceil(livenessMs * 2 / 3)
-  change('quiet', quietUntil)
-end
+if last > 0 and now - last > livenessMs / 2 then quietUntil = now + math.ceil(livenessMs * 2 / 3) end
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
-local isNew = not knownEpoch and waitingCount < 0 and runningCount < 0 and not instancesThere
-local lossSeen = not isNew and not (knownEpoch and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
+local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
 if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
@@ -113,27 +101,23 @@ if run ~= '' and run ~= storedRun then
   end
   if lossSeen or not storedRun then change('run', run) end
 end
+waitingCount = math.max(0, waitingCount)
+runningCount = math.max(0, runningCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
-  knownEpoch = string.format('%016.0f', seq)
-  change('epoch', knownEpoch)
-  change('graced', '0')
-  if runningCount > 0 or waitingCount > 0 then
-    weighted = true
-    change('weighted', '1')
-  end
+  epochNumber = seq
+  graced = 0
+  if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
   expires = 0
   graceUntil = bootMs > 0 and now + bootMs or 0
-  change('grace', graceUntil)
 end
+local knownEpoch = string.format('%.0f', epochNumber)
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
-if lossSeen or otherEpoch and (isNew or redis.call('HGET', state, 'graced') ~= '1') then
+local graceBegins = lossSeen or otherEpoch and graced == 0
+if graceBegins then
   graceUntil = now + livenessMs
-  change('grace', graceUntil)
-  change('graced', '1')
-  change('awaited', '')
-  change('returned', '')
+  graced = 1
 end
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
@@ -142,7 +126,7 @@ local function permitsOf(member)
   return tonumber(string.match(member, '^%d+:[^:]+:[^:]+:(%d+)')) or 1
 end
 local function usedPermits()
-  if not weighted then return runningCount end
+  if weighted == 0 then return runningCount end
   local used = 0
   for from = 0, runningCount, 500 do
     for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
@@ -157,7 +141,7 @@ local function ownerIsAlive(member)
   if isAlive[owner] == nil then isAlive[owner] = redis.call('ZSCORE', instances, owner) ~= false end
   return isAlive[owner]
 end
-local probe = redis.pcall('HSET', state, 'last', now)
+local probe = redis.pcall('HSET', state, 'room', '1')
 if type(probe) == 'table' then return { 'full' } end
 local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
 local function readJson(text)
@@ -187,27 +171,23 @@ local function storedRecord()
 end
 local function putInForce(record)
   revision = revision + 1
-  change('revision', revision)
   change('code', cjson.encode(record.code))
   change('operator', cjson.encode(record.operator))
   change('version', record.version)
   change('by', record.by)
-  local inForce = {}
-  for _, name in ipairs(settingNames) do
+  local inForce = { concurrency = limit, maxQueueSize = sizeLimit, leaseMs = leaseMs }
+  for _, name in ipairs({ 'concurrency', 'maxQueueSize', 'leaseMs' }) do
     local value = record.operator[name]
-    inForce[name] = isLegal(name, value) and value or record.code[name]
-    change(name, inForce[name])
+    if value == nil then value = record.code[name] end
+    if isLegal(name, value) then inForce[name] = tonumber(value) end
   end
-  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
+  limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
 end
 local declaring, rejoining = false, false
-local limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
-local settingsFine = limit and sizeLimit and leaseMs and limit >= 0 and sizeLimit >= 0 and leaseMs >= 1
-local settingsBroken = not settingsFine and not isNew and not lossSeen
-if not settingsFine or declaring or rejoining then
+if limit < 0 or declaring or rejoining then
   local record = storedRecord()
   local known = readJson(declared)
-  local changed = not settingsFine
+  local changed = limit < 0
   if declaring then
     for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
     record.code = known.code
@@ -217,7 +197,6 @@ if not settingsFine or declaring or rejoining then
     changed = true
   end
   if changed then putInForce(record) end
-  limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
 end
 local leaseEnd = now + math.ceil(leaseMs)
 local record = storedRecord()
@@ -227,8 +206,7 @@ if not conflicts then
   record.version = record.version + 1
   record.by = by
   putInForce(record)
-  limit = tonumber(fields[10])
-  leaseEnd = now + math.ceil(tonumber(fields[12]))
+  leaseEnd = now + math.ceil(leaseMs)
 end
 local mayGrant, nudge = not conflicts, not conflicts
 local ownGrants, otherGrants = {}, {}
@@ -243,7 +221,7 @@ if free > 0 and waitingCount > 0 then
     local removed, granted = {}, {}
     for _, member in ipairs(heads) do
       budget = budget - 1
-      local permits = weighted and permitsOf(member) or 1
+      local permits = weighted == 1 and permitsOf(member) or 1
       if not ownerIsAlive(member) then
         chunk = 100
         removed[#removed + 1] = member
@@ -295,13 +273,12 @@ if isNew or lossSeen then
   redis.call('ZADD', running, 'inf', '~')
   redis.call('ZADD', instances, 'inf', '~')
 end
-local renew = expires - now < keepMs
-if renew then
-  expires = now + 2 * keepMs
-  change('expires', expires)
-end
-redis.call('HSET', state, 'seq', string.format('%016.0f', seq), 'last', now, 'sweep', sweepAt, 'grants', grants, unpack(changes))
-if renew then
+local renews = expires - now < keepMs
+if renews then expires = now + 2 * keepMs end
+local numbers = struct.pack('<dddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge)
+redis.call('HSET', state, 'numbers', numbers, unpack(changes))
+if renews then
   for _, key in ipairs({ waiting, running, instances, state }) do
     redis.call('PEXPIREAT', key, expires - skewMs)
   end
@@ -309,12 +286,9 @@ end
 if conflicts then return { 'conflict', record.version } end
 local knownRevision = -1
 local news = ''
-if knownRevision ~= revision or settingsBroken then
-  local stored = redis.call('HMGET', state, 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'operator', 'version', 'by', 'code')
-  news = cjson.encode({
-    concurrency = stored[1], maxQueueSize = stored[2], maxWaitMs = stored[3], leaseMs = stored[4], enabled = stored[5],
-    operator = stored[6], version = stored[7], by = stored[8], code = stored[9], revision = revision, broken = settingsBroken,
-  })
+if knownRevision ~= revision then
+  local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
+  news = cjson.encode({ code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision })
 end
 return { 'ok', news, table.concat(ownGrants, ',') }`,
 }
@@ -389,13 +363,13 @@ export interface ExchangeArguments {
 /**
  * Applies one batch of an instance: releases and cancels, proof of life, sweep, grants, acquires, hints, in this order (R6).
  *
- * Replies ok, epoch, kept, nextMs, graceMs, waiting, running, grants, revision, settings, more[, fence, own running, instances]
+ * Replies ok, epoch, kept, nextMs (-1: exchange again at once), graceMs, waiting, settings[, fence, own running, instances]
  * Replies rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
  * Replies stale: a late copy of an earlier batch; ignored
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '6bc94619f587fc5b068ba79d2e4cd4706a25a321',
+  sha1: '18a9a5b72acdf8622f46297611630b9d4422011b',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -403,23 +377,15 @@ local instance, epoch, batch, holds, run, livenessMs, bootMs, keepMs, declared, 
 local operations = 16
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
-local fields = redis.call('HMGET', state, 'epoch', 'seq', 'last', 'skew', 'sweep', 'quiet', 'grace', 'run', 'grants',
-  'concurrency', 'maxQueueSize', 'leaseMs', 'revision', 'weighted', 'expires', 'purge', 'kept:' .. instance)
-local knownEpoch = fields[1]
-local seq = tonumber(fields[2]) or 0
-local last = tonumber(fields[3])
-local skewMs = tonumber(fields[4]) or 0
-local sweepAt = tonumber(fields[5]) or 0
-local quietUntil = tonumber(fields[6]) or 0
-local graceUntil = tonumber(fields[7]) or 0
-local storedRun = fields[8]
-local grants = tonumber(fields[9]) or 0
-local revision = tonumber(fields[13]) or 0
-local weighted = fields[14] == '1'
-local expires = tonumber(fields[15]) or 0
-local purge = fields[16] or ''
-local kept = fields[17]
+local fields = redis.call('HMGET', state, 'numbers', 'run', 'kept:' .. instance)
+local storedRun, kept = fields[2], fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
+local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
+local limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = -1, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 128 then
+  epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = struct.unpack('<dddddddddddddddd', fields[1])
+end
 local more = 0
 local changes = {}
 local function change(field, value)
@@ -427,21 +393,17 @@ local function change(field, value)
   changes[#changes + 1] = value
 end
 local now = math.floor(serverUs / 1000) + skewMs
-if last and now < last then
+if now < last then
   skewMs = skewMs + last - now
   now = last
-  change('skew', skewMs)
 end
-if last and now - last > livenessMs / 2 then
-  quietUntil = now + math.ceil(livenessMs * 2 / 3)
-  change('quiet', quietUntil)
-end
+if last > 0 and now - last > livenessMs / 2 then quietUntil = now + math.ceil(livenessMs * 2 / 3) end
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
-local isNew = not knownEpoch and waitingCount < 0 and runningCount < 0 and not instancesThere
-local lossSeen = not isNew and not (knownEpoch and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
+local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
 if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
@@ -450,27 +412,23 @@ if run ~= '' and run ~= storedRun then
   end
   if lossSeen or not storedRun then change('run', run) end
 end
+waitingCount = math.max(0, waitingCount)
+runningCount = math.max(0, runningCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
-  knownEpoch = string.format('%016.0f', seq)
-  change('epoch', knownEpoch)
-  change('graced', '0')
-  if runningCount > 0 or waitingCount > 0 then
-    weighted = true
-    change('weighted', '1')
-  end
+  epochNumber = seq
+  graced = 0
+  if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
   expires = 0
   graceUntil = bootMs > 0 and now + bootMs or 0
-  change('grace', graceUntil)
 end
+local knownEpoch = string.format('%.0f', epochNumber)
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
-if lossSeen or otherEpoch and (isNew or redis.call('HGET', state, 'graced') ~= '1') then
+local graceBegins = lossSeen or otherEpoch and graced == 0
+if graceBegins then
   graceUntil = now + livenessMs
-  change('grace', graceUntil)
-  change('graced', '1')
-  change('awaited', '')
-  change('returned', '')
+  graced = 1
 end
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
@@ -479,7 +437,7 @@ local function permitsOf(member)
   return tonumber(string.match(member, '^%d+:[^:]+:[^:]+:(%d+)')) or 1
 end
 local function usedPermits()
-  if not weighted then return runningCount end
+  if weighted == 0 then return runningCount end
   local used = 0
   for from = 0, runningCount, 500 do
     for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
@@ -514,10 +472,9 @@ end
 local known = ''
 if lives then
 if now < graceUntil then
-  local stored = redis.call('HMGET', state, 'awaited', 'returned', 'graced')
-  local isFresh = isNew or lossSeen or stored[3] ~= '1'
-  local awaited = (isFresh and '' or stored[1] or '') .. known
-  local returned = isFresh and '' or stored[2] or ''
+  local stored = graceBegins and {} or redis.call('HMGET', state, 'awaited', 'returned')
+  local awaited = (stored[1] or '') .. known
+  local returned = stored[2] or ''
   if not string.find(' ' .. returned, ' ' .. instance .. ' ', 1, true) then returned = returned .. instance .. ' ' end
   change('awaited', awaited)
   change('returned', returned)
@@ -527,15 +484,11 @@ if now < graceUntil then
   end
   if not missing then
     graceUntil = 0
-    change('grace', 0)
   end
 end
 end
 local declaring, rejoining = starting == 1 and lives, false
-local limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
-local settingsFine = limit and sizeLimit and leaseMs and limit >= 0 and sizeLimit >= 0 and leaseMs >= 1
-local settingsBroken = not settingsFine and not isNew and not lossSeen
-if not settingsFine or declaring or rejoining then
+if limit < 0 or declaring or rejoining then
 local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
 local function readJson(text)
   local ok, value = pcall(cjson.decode, text or '')
@@ -564,22 +517,21 @@ local function storedRecord()
 end
 local function putInForce(record)
   revision = revision + 1
-  change('revision', revision)
   change('code', cjson.encode(record.code))
   change('operator', cjson.encode(record.operator))
   change('version', record.version)
   change('by', record.by)
-  local inForce = {}
-  for _, name in ipairs(settingNames) do
+  local inForce = { concurrency = limit, maxQueueSize = sizeLimit, leaseMs = leaseMs }
+  for _, name in ipairs({ 'concurrency', 'maxQueueSize', 'leaseMs' }) do
     local value = record.operator[name]
-    inForce[name] = isLegal(name, value) and value or record.code[name]
-    change(name, inForce[name])
+    if value == nil then value = record.code[name] end
+    if isLegal(name, value) then inForce[name] = tonumber(value) end
   end
-  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
+  limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
 end
   local record = storedRecord()
   local known = readJson(declared)
-  local changed = not settingsFine
+  local changed = limit < 0
   if declaring then
     for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
     record.code = known.code
@@ -589,7 +541,6 @@ end
     changed = true
   end
   if changed then putInForce(record) end
-  limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
 end
 local leaseEnd = now + math.ceil(leaseMs)
 local firstCancel = operations + releases
@@ -605,7 +556,7 @@ end
 if not repeated then
 if now >= quietUntil and now >= graceUntil then
   if now >= sweepAt then
-    local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', '(' .. now, 'LIMIT', 0, 500)
+    local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', '(' .. string.format('%.0f', now), 'LIMIT', 0, 500)
     local gone = redis.call('ZRANGEBYSCORE', running, '-inf', now, 'LIMIT', 0, 500)
     if #dead == 500 or #gone == 500 then more = 1 end
     for _, id in ipairs(dead) do
@@ -619,8 +570,7 @@ if now >= quietUntil and now >= graceUntil then
           if member ~= '~' and not ownerIsAlive(member) then gone[#gone + 1] = member end
         end
       end
-      purge = '-inf'
-      change('purge', purge)
+      purge = -1
     end
     for from = 1, #gone, 500 do
       runningCount = runningCount - redis.call('ZREM', running, unpack(gone, from, math.min(from + 499, #gone)))
@@ -630,16 +580,15 @@ if now >= quietUntil and now >= graceUntil then
       tonumber(redis.call('ZRANGE', running, 0, 0, 'WITHSCORES')[2]) or math.huge
     )
   end
-  if purge ~= '' then
-    local found = redis.call('ZRANGEBYSCORE', waiting, purge, '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
+  if purge ~= 0 then
+    local found = redis.call('ZRANGEBYSCORE', waiting, '(' .. string.format('%.0f', purge), '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
     local gone = {}
     for i = 1, #found, 2 do
       if not ownerIsAlive(found[i]) then gone[#gone + 1] = found[i] end
     end
     if #gone > 0 then waitingCount = waitingCount - redis.call('ZREM', waiting, unpack(gone)) end
-    purge = #found == 1000 and '(' .. found[1000] or ''
-    change('purge', purge)
-    if purge ~= '' then more = 1 end
+    purge = #found == 1000 and tonumber(found[1000]) or 0
+    if purge ~= 0 then more = 1 end
   end
 end
 end
@@ -656,7 +605,7 @@ if free > 0 and waitingCount > 0 then
     local removed, granted = {}, {}
     for _, member in ipairs(heads) do
       budget = budget - 1
-      local permits = weighted and permitsOf(member) or 1
+      local permits = weighted == 1 and permitsOf(member) or 1
       if not ownerIsAlive(member) then
         chunk = 100
         removed[#removed + 1] = member
@@ -715,10 +664,7 @@ if applies then
         seq = math.max(seq + 1, serverUs)
         if first == 0 then first = seq end
         local member = string.format('%016.0f', seq) .. ':' .. instance .. ':' .. operation
-        if permits > 1 and not weighted then
-          weighted = true
-          change('weighted', '1')
-        end
+        if permits > 1 then weighted = 1 end
         if goesFirst then
           word = 'g'
           free = free - permits
@@ -744,10 +690,7 @@ if applies then
   kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',')
   change('kept:' .. instance, kept)
 end
-if weighted and waitingCount == 0 and runningCount == 0 then
-  weighted = false
-  change('weighted', '0')
-end
+if waitingCount == 0 and runningCount == 0 then weighted = 0 end
 local nudge = applies and not aliveUntil
 for owner, list in pairs(otherGrants) do
   redis.pcall('PUBLISH', channel .. string.match(owner, '^[^.]+'), owner .. ' ' .. knownEpoch .. ' ' .. list)
@@ -764,30 +707,25 @@ if isNew or lossSeen then
   redis.call('ZADD', running, 'inf', '~')
   redis.call('ZADD', instances, 'inf', '~')
 end
-local renew = expires - now < keepMs
-if renew then
-  expires = now + 2 * keepMs
-  change('expires', expires)
-end
-redis.call('HSET', state, 'seq', string.format('%016.0f', seq), 'last', now, 'sweep', sweepAt, 'grants', grants, unpack(changes))
-if renew then
+local renews = expires - now < keepMs
+if renews then expires = now + 2 * keepMs end
+local numbers = struct.pack('<dddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge)
+redis.call('HSET', state, 'numbers', numbers, unpack(changes))
+if renews then
   for _, key in ipairs({ waiting, running, instances, state }) do
     redis.call('PEXPIREAT', key, expires - skewMs)
   end
 end
 if forgotten then return { 'rejoin', knownEpoch, repeated and kept or '' } end
 local news = ''
-if knownRevision ~= revision or settingsBroken then
-  local stored = redis.call('HMGET', state, 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'operator', 'version', 'by', 'code')
-  news = cjson.encode({
-    concurrency = stored[1], maxQueueSize = stored[2], maxWaitMs = stored[3], leaseMs = stored[4], enabled = stored[5],
-    operator = stored[6], version = stored[7], by = stored[8], code = stored[9], revision = revision, broken = settingsBroken,
-  })
+if knownRevision ~= revision then
+  local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
+  news = cjson.encode({ code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision })
 end
 local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
-local reply = {
-  'ok', knownEpoch, kept, math.max(0, nextAt - now), math.max(0, graceUntil - now), waitingCount, usedPermits(), grants, revision, news, more,
-}
+local nextMs = more == 1 and -1 or math.max(0, nextAt - now)
+local reply = { 'ok', knownEpoch, kept, nextMs, math.max(0, graceUntil - now), waitingCount, news }
 if full == 1 then
   local own = {}
   for from = 0, runningCount, 500 do
@@ -795,9 +733,9 @@ if full == 1 then
       if member ~= '~' and ownerOf(member) == instance then own[#own + 1] = member end
     end
   end
-  reply[12] = string.format('%.0f', seq)
-  reply[13] = table.concat(own, ',')
-  reply[14] = table.concat(redis.call('ZRANGE', instances, 0, 499), ' ')
+  reply[8] = string.format('%.0f', seq)
+  reply[9] = table.concat(own, ',')
+  reply[10] = table.concat(redis.call('ZRANGE', instances, 0, 499), ' ')
 end
 return reply`,
 }
@@ -858,8 +796,6 @@ export interface RejoinArguments {
   readonly declared: string
   /** the highest number or fence that the instance has seen */
   readonly fence: number
-  /** the highest count of grants that it has seen */
-  readonly knownGrants: number
   /** how the wake channels' names begin */
   readonly channel: string
   /** 1 with the last part of its tickets */
@@ -879,31 +815,23 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '286f28fcad062b1bec6c35ea2243440aef085a6a',
+  sha1: '17f6d6d8eeaa067761a81de66bb0818bf8caca42',
   keys: ['waiting', 'running', 'instances', 'state'],
-  args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'knownGrants', 'channel', 'complete', 'known', 'lines', 'tickets'],
+  args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local instance, epoch, batch, run, livenessMs, bootMs, keepMs, declared, fence, knownGrants, channel, complete, known, lines = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14])
-local tickets = 15
+local instance, epoch, batch, run, livenessMs, bootMs, keepMs, declared, fence, channel, complete, known, lines = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), ARGV[10], tonumber(ARGV[11]), ARGV[12], tonumber(ARGV[13])
+local tickets = 14
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
-local fields = redis.call('HMGET', state, 'epoch', 'seq', 'last', 'skew', 'sweep', 'quiet', 'grace', 'run', 'grants',
-  'concurrency', 'maxQueueSize', 'leaseMs', 'revision', 'weighted', 'expires', 'purge', 'kept:' .. instance)
-local knownEpoch = fields[1]
-local seq = tonumber(fields[2]) or 0
-local last = tonumber(fields[3])
-local skewMs = tonumber(fields[4]) or 0
-local sweepAt = tonumber(fields[5]) or 0
-local quietUntil = tonumber(fields[6]) or 0
-local graceUntil = tonumber(fields[7]) or 0
-local storedRun = fields[8]
-local grants = tonumber(fields[9]) or 0
-local revision = tonumber(fields[13]) or 0
-local weighted = fields[14] == '1'
-local expires = tonumber(fields[15]) or 0
-local purge = fields[16] or ''
-local kept = fields[17]
+local fields = redis.call('HMGET', state, 'numbers', 'run', 'kept:' .. instance)
+local storedRun, kept = fields[2], fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
+local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
+local limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = -1, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 128 then
+  epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = struct.unpack('<dddddddddddddddd', fields[1])
+end
 local more = 0
 local changes = {}
 local function change(field, value)
@@ -911,21 +839,17 @@ local function change(field, value)
   changes[#changes + 1] = value
 end
 local now = math.floor(serverUs / 1000) + skewMs
-if last and now < last then
+if now < last then
   skewMs = skewMs + last - now
   now = last
-  change('skew', skewMs)
 end
-if last and now - last > livenessMs / 2 then
-  quietUntil = now + math.ceil(livenessMs * 2 / 3)
-  change('quiet', quietUntil)
-end
+if last > 0 and now - last > livenessMs / 2 then quietUntil = now + math.ceil(livenessMs * 2 / 3) end
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
-local isNew = not knownEpoch and waitingCount < 0 and runningCount < 0 and not instancesThere
-local lossSeen = not isNew and not (knownEpoch and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
+local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
 if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
@@ -934,27 +858,23 @@ if run ~= '' and run ~= storedRun then
   end
   if lossSeen or not storedRun then change('run', run) end
 end
+waitingCount = math.max(0, waitingCount)
+runningCount = math.max(0, runningCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
-  knownEpoch = string.format('%016.0f', seq)
-  change('epoch', knownEpoch)
-  change('graced', '0')
-  if runningCount > 0 or waitingCount > 0 then
-    weighted = true
-    change('weighted', '1')
-  end
+  epochNumber = seq
+  graced = 0
+  if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
   expires = 0
   graceUntil = bootMs > 0 and now + bootMs or 0
-  change('grace', graceUntil)
 end
+local knownEpoch = string.format('%.0f', epochNumber)
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
-if lossSeen or otherEpoch and (isNew or redis.call('HGET', state, 'graced') ~= '1') then
+local graceBegins = lossSeen or otherEpoch and graced == 0
+if graceBegins then
   graceUntil = now + livenessMs
-  change('grace', graceUntil)
-  change('graced', '1')
-  change('awaited', '')
-  change('returned', '')
+  graced = 1
 end
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
@@ -963,7 +883,7 @@ local function permitsOf(member)
   return tonumber(string.match(member, '^%d+:[^:]+:[^:]+:(%d+)')) or 1
 end
 local function usedPermits()
-  if not weighted then return runningCount end
+  if weighted == 0 then return runningCount end
   local used = 0
   for from = 0, runningCount, 500 do
     for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
@@ -990,10 +910,7 @@ if not room then
   if lives then redis.call('ZADD', instances, now + livenessMs, instance) end
 end
 local declaring, rejoining = false, true
-local limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
-local settingsFine = limit and sizeLimit and leaseMs and limit >= 0 and sizeLimit >= 0 and leaseMs >= 1
-local settingsBroken = not settingsFine and not isNew and not lossSeen
-if not settingsFine or declaring or rejoining then
+if limit < 0 or declaring or rejoining then
 local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
 local function readJson(text)
   local ok, value = pcall(cjson.decode, text or '')
@@ -1022,22 +939,21 @@ local function storedRecord()
 end
 local function putInForce(record)
   revision = revision + 1
-  change('revision', revision)
   change('code', cjson.encode(record.code))
   change('operator', cjson.encode(record.operator))
   change('version', record.version)
   change('by', record.by)
-  local inForce = {}
-  for _, name in ipairs(settingNames) do
+  local inForce = { concurrency = limit, maxQueueSize = sizeLimit, leaseMs = leaseMs }
+  for _, name in ipairs({ 'concurrency', 'maxQueueSize', 'leaseMs' }) do
     local value = record.operator[name]
-    inForce[name] = isLegal(name, value) and value or record.code[name]
-    change(name, inForce[name])
+    if value == nil then value = record.code[name] end
+    if isLegal(name, value) then inForce[name] = tonumber(value) end
   end
-  fields[10], fields[11], fields[12] = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
+  limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
 end
   local record = storedRecord()
   local known = readJson(declared)
-  local changed = not settingsFine
+  local changed = limit < 0
   if declaring then
     for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
     record.code = known.code
@@ -1047,11 +963,9 @@ end
     changed = true
   end
   if changed then putInForce(record) end
-  limit, sizeLimit, leaseMs = tonumber(fields[10]), tonumber(fields[11]), tonumber(fields[12])
 end
 local leaseEnd = now + math.ceil(leaseMs)
 seq = math.max(seq, fence)
-grants = math.max(grants, knownGrants)
 sweepAt = 0
 local firstRunning = tickets + lines
 for index = tickets, #ARGV do
@@ -1060,10 +974,7 @@ for index = tickets, #ARGV do
   if not isRunning or (index - firstRunning) % 2 == 1 then
     local number = tonumber(string.sub(member, 1, 16))
     seq = math.max(seq, number)
-    if not weighted and permitsOf(member) > 1 then
-      weighted = true
-      change('weighted', '1')
-    end
+    if permitsOf(member) > 1 then weighted = 1 end
     if isRunning then
       redis.call('ZREM', waiting, member)
       redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)
@@ -1076,10 +987,9 @@ local otherGrants, nudge = {}, complete == 1
 if complete == 1 then
   change('kept:' .. instance, string.format('%.0f 0  ', batch))
 if now < graceUntil then
-  local stored = redis.call('HMGET', state, 'awaited', 'returned', 'graced')
-  local isFresh = isNew or lossSeen or stored[3] ~= '1'
-  local awaited = (isFresh and '' or stored[1] or '') .. known
-  local returned = isFresh and '' or stored[2] or ''
+  local stored = graceBegins and {} or redis.call('HMGET', state, 'awaited', 'returned')
+  local awaited = (stored[1] or '') .. known
+  local returned = stored[2] or ''
   if not string.find(' ' .. returned, ' ' .. instance .. ' ', 1, true) then returned = returned .. instance .. ' ' end
   change('awaited', awaited)
   change('returned', returned)
@@ -1089,7 +999,6 @@ if now < graceUntil then
   end
   if not missing then
     graceUntil = 0
-    change('grace', 0)
   end
 end
 end
@@ -1108,13 +1017,12 @@ if isNew or lossSeen then
   redis.call('ZADD', running, 'inf', '~')
   redis.call('ZADD', instances, 'inf', '~')
 end
-local renew = expires - now < keepMs
-if renew then
-  expires = now + 2 * keepMs
-  change('expires', expires)
-end
-redis.call('HSET', state, 'seq', string.format('%016.0f', seq), 'last', now, 'sweep', sweepAt, 'grants', grants, unpack(changes))
-if renew then
+local renews = expires - now < keepMs
+if renews then expires = now + 2 * keepMs end
+local numbers = struct.pack('<dddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge)
+redis.call('HSET', state, 'numbers', numbers, unpack(changes))
+if renews then
   for _, key in ipairs({ waiting, running, instances, state }) do
     redis.call('PEXPIREAT', key, expires - skewMs)
   end
@@ -1138,7 +1046,6 @@ export function rejoinArguments(keys: RejoinKeys, args: RejoinArguments): Script
     args.keepMs,
     args.declared,
     args.fence,
-    args.knownGrants,
     args.channel,
     args.complete,
     args.known,
@@ -1170,18 +1077,21 @@ export interface StatusArguments {
  */
 export const status: Script = {
   name: 'status',
-  sha1: '7b9fb1d39fb48a80a3387efb5b315ac236b47494',
+  sha1: '592ebb511b1f1b57802183c748f1e037b3fbfe21',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['members'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local members = 1
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
-local fields = redis.call('HMGET', state, 'epoch', 'skew', 'grants', 'weighted', 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs',
-  'enabled', 'operator', 'version', 'by')
-local skewMs = tonumber(fields[2]) or 0
+local fields = redis.call('HMGET', state, 'numbers', 'code', 'operator', 'version', 'by')
+local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
+local limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = -1, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 128 then
+  epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = struct.unpack('<dddddddddddddddd', fields[1])
+end
 local runningCount = math.max(0, redis.call('ZCARD', running) - 1)
-local weighted = fields[4] == '1'
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
 end
@@ -1189,7 +1099,7 @@ local function permitsOf(member)
   return tonumber(string.match(member, '^%d+:[^:]+:[^:]+:(%d+)')) or 1
 end
 local function usedPermits()
-  if not weighted then return runningCount end
+  if weighted == 0 then return runningCount end
   local used = 0
   for from = 0, runningCount, 500 do
     for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
@@ -1204,13 +1114,10 @@ local function ownerIsAlive(member)
   if isAlive[owner] == nil then isAlive[owner] = redis.call('ZSCORE', instances, owner) ~= false end
   return isAlive[owner]
 end
-local news = fields[5] and cjson.encode({
-  concurrency = fields[5], maxQueueSize = fields[6], maxWaitMs = fields[7], leaseMs = fields[8], enabled = fields[9],
-  operator = fields[10], version = fields[11], by = fields[12],
-}) or ''
+local news = fields[2] and cjson.encode({ code = fields[2], operator = fields[3], version = fields[4], by = fields[5], revision = revision }) or ''
 local reply = {
-  fields[1] or '', string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
-  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), tonumber(fields[3]) or 0, news,
+  string.format('%.0f', epochNumber), string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
+  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), grants, news,
 }
 for index = members, #ARGV do
   local rank = redis.call('ZRANK', waiting, ARGV[index])

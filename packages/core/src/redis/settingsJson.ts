@@ -18,33 +18,26 @@ function toTexts(values: Partial<Settings>): Texts {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toText(value)]))
 }
 
+const WORDS: Readonly<Record<string, number | boolean>> = { inf: Infinity, true: true, false: false }
+
+/** @throws OptionError for garbage */
 function fromText(name: keyof Settings, text: string): Settings[keyof Settings] {
-  return readSetting(name, name === 'enabled' ? text === 'true' : text === 'inf' ? Infinity : Number(text))
+  return readSetting(name, WORDS[text] ?? Number(text))
 }
 
-/** Reads what is legal; garbage is left out. */
-function fromTexts(texts: unknown): Partial<Settings> {
-  const values: Record<string, unknown> = {}
-  if (typeof texts !== 'object' || texts === null) return values
-  for (const name of settingNames) {
-    const text = (texts as Texts)[name]
-    if (typeof text !== 'string') continue
-    try {
-      values[name] = fromText(name, text)
-    } catch {
-      // Garbage in the store never replaces a good value.
-    }
-  }
-  return values
-}
-
-function parse(text: unknown): Record<string, unknown> {
-  if (typeof text !== 'string' || text === '') return {}
+/** Reads settings from JSON; null if any of it is garbage. */
+function fromJson(json: unknown): Partial<Settings> | null {
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
+    const texts: unknown = JSON.parse(String(json))
+    if (typeof texts !== 'object' || texts === null) return null
+    const values: Record<string, unknown> = {}
+    for (const [name, text] of Object.entries(texts)) {
+      if (!settingNames.includes(name as keyof Settings)) return null
+      values[name] = fromText(name as keyof Settings, String(text))
+    }
+    return values
   } catch {
-    return {}
+    return null
   }
 }
 
@@ -60,20 +53,22 @@ export function writeChange(values: SettingsChange['values']): string {
   )
 }
 
-/** Settings as a script replies them; what cannot be read is taken from `code`, this instance's own. */
-export function readSettings(text: unknown, code: Settings): SettingsNews | null {
-  if (typeof text !== 'string' || text === '') return null
-  const fields = parse(text)
+/** Settings as a script replies them; null if it replied none. What cannot be read is taken from `ours`, the values in our own code. */
+export function readSettings(text: string, ours: Settings): SettingsNews | null {
+  if (text === '') return null
+  const fields = JSON.parse(text) as Record<string, unknown>
+  const code = fromJson(fields['code'])
+  const operator = fromJson(fields['operator'])
   const by = fields['by']
   return {
     record: {
-      values: { ...code, ...fromTexts(fields) },
-      operator: fromTexts(parse(fields['operator'])),
+      values: { ...ours, ...code, ...operator },
+      operator: operator ?? {},
       version: Number(fields['version']) || 0,
       by: typeof by === 'string' && by !== '' ? by : null,
     },
-    code: { ...code, ...fromTexts(parse(fields['code'])) },
-    revision: Number(fields['revision']) || 0,
-    broken: fields['broken'] === true,
+    code: { ...ours, ...code },
+    revision: Number(fields['revision']),
+    broken: code === null || operator === null,
   }
 }

@@ -40,7 +40,7 @@ export interface SettingsNews {
   readonly record: SettingsRecord
   readonly code: Settings
   readonly revision: number
-  /** The stored ones were garbage and have been made anew. */
+  /** Some of what is stored is garbage: what was in force stays in force. */
   readonly broken: boolean
 }
 
@@ -52,10 +52,8 @@ export interface ExchangeApplied {
   readonly nextMs: number
   /** What is left of a grace; 0: none. */
   readonly graceMs: number
+  /** Tickets in the line. */
   readonly waiting: number
-  readonly running: number
-  readonly grants: number
-  readonly revision: number
   readonly settings: SettingsNews | null
   /** Bounded work is left over: exchange again at once. */
   readonly more: boolean
@@ -73,7 +71,6 @@ export type ExchangeReply =
 export interface RejoinRequest extends Standing {
   readonly batch: number
   readonly fence: number
-  readonly grants: number
   readonly complete: boolean
   /** The instances that this one knew, each followed by a blank. */
   readonly known: string

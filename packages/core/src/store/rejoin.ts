@@ -7,7 +7,7 @@ export interface Return {
   readonly slots: Iterable<Slot>
   readonly instance: string
   readonly nowMs: number
-  readonly request: Pick<RejoinRequest, 'batch' | 'epoch' | 'keepMs' | 'fence' | 'grants' | 'known'>
+  readonly request: Pick<RejoinRequest, 'batch' | 'epoch' | 'keepMs' | 'fence' | 'known'>
   /** Sends one part until it is answered; undefined when that has become pointless. */
   readonly send: (request: RejoinRequest) => Promise<{ readonly epoch: string } | undefined>
 }

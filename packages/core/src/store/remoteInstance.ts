@@ -54,7 +54,6 @@ export class RemoteInstance implements Instance {
   #onDrained: (() => void) | undefined
   /** When the exchange was sent that was answered last; before any, never. */
   #provenAtMs = -Infinity
-  #grants = 0
   #knownInstances = ''
   #healthy = true
   #lastError: unknown
@@ -263,7 +262,6 @@ export class RemoteInstance implements Instance {
     this.#provenAtMs = sentAtMs
     this.#declared = true
     this.#epoch = reply.epoch
-    this.#grants = reply.grants
     if (reply.settings !== null) this.#takeSettings(reply.settings)
     batch.settled.resolve()
     const proof = { sentAtMs, leaseFromMs: sentAtMs }
@@ -305,7 +303,6 @@ export class RemoteInstance implements Instance {
         batch: this.#batchNumber,
         ...this.#standing,
         fence: this.#ledger.highestFence,
-        grants: this.#grants,
         known: `${this.#knownInstances} `,
       },
       send: (request) => this.#persistence.until(() => this.#exchanger.rejoin(request)),
@@ -340,21 +337,23 @@ export class RemoteInstance implements Instance {
 
   #takeSettings({ record, code, revision, broken }: SettingsNews): void {
     this.#revision = revision
+    if (broken) {
+      this.#listener.troubled(
+        new Error('Some of the settings in the store are garbage; what was in force stays in force.'),
+      )
+      return
+    }
     this.#record = record
     this.#ledger.leaseMs = record.values.leaseMs
     this.#exchanger.know(record)
     this.#listener.settingsChanged(record)
     if (!sameSettings(code, this.#options.declared)) this.#listener.configConflict(this.#options.declared, code)
-    if (broken)
-      this.#listener.troubled(
-        new Error('The settings in the store were garbage; the last good ones were put in their place.'),
-      )
     this.#ledger.refuseImpossible(record.values.concurrency)
   }
 
   get #standing(): Standing {
     const { leaseMs, maxWaitMs } = this.#record.values
-    const keepMs = Math.max(leaseMs, maxWaitMs) + this.#options.livenessMs + KEEP_MARGIN_MS
+    const keepMs = Math.ceil(Math.max(leaseMs, maxWaitMs) + this.#options.livenessMs) + KEEP_MARGIN_MS
     // A state that may have reached the end of its days by itself proves no loss.
     return { epoch: this.#clock.now() - this.#provenAtMs < keepMs ? this.#epoch : '', keepMs }
   }
