@@ -11,6 +11,7 @@ import { virtualScript, virtualScriptOf, type VirtualScript } from './virtualScr
  * - `loseReply`: executed; the caller gets an error, as if the connection had been cut
  * - `fail`: never executed; the caller gets that error
  * - `resend`: executed twice; the caller gets the second answer, as from a library that resends what was not answered
+ * - `repeat`: executed and answered now; a copy of it is executed when released
  * - `swallow`: never executed, never answered
  * - `hold`: executed only when released
  * - `holdReply`: executed now, answered when released
@@ -21,6 +22,7 @@ export type CallFate =
   | 'loseReply'
   | 'fail'
   | 'resend'
+  | 'repeat'
   | 'swallow'
   | 'hold'
   | 'holdReply'
@@ -54,6 +56,7 @@ export class ChaosClient implements RedisClient {
   readonly #real: Redis
   readonly #serverMs: (() => number) | undefined
   readonly #gate = new Gate()
+  #fault: Error | undefined
   #held: (() => void)[] = []
   #underWay = 0
 
@@ -83,7 +86,7 @@ export class ChaosClient implements RedisClient {
   }
 
   evalsha(sha1: string, keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown> {
-    const script = virtualScript(sha1)
+    const script = this.#found(() => virtualScript(sha1))
     const call: ScriptCall = { name: script.name, how: 'evalsha', keysAndArguments }
     return this.#call(call, () =>
       this.#serverMs === undefined
@@ -93,7 +96,7 @@ export class ChaosClient implements RedisClient {
   }
 
   eval(lua: string, keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown> {
-    const script = virtualScriptOf(lua)
+    const script = this.#found(() => virtualScriptOf(lua))
     const call: ScriptCall = { name: script.name, how: 'eval', keysAndArguments }
     return this.#call(call, () =>
       this.#serverMs === undefined
@@ -127,6 +130,11 @@ export class ChaosClient implements RedisClient {
     return this
   }
 
+  /** Of the client underneath. */
+  listenerCount(event: string): number {
+    return this.#real.listenerCount(event)
+  }
+
   /** Lets go what is held back, oldest first. */
   releaseCalls(): void {
     const held = this.#held
@@ -156,6 +164,16 @@ export class ChaosClient implements RedisClient {
     }
   }
 
+  /** A fault of the kit must not pass for one of the connection. */
+  #found(find: () => VirtualScript): VirtualScript {
+    try {
+      return find()
+    } catch (error) {
+      this.#fault = error as Error
+      throw error
+    }
+  }
+
   #serverUs(): string {
     return (this.#serverMs!() * 1000).toFixed(0)
   }
@@ -180,6 +198,9 @@ export class ChaosClient implements RedisClient {
             return await second
           }),
         )
+      case 'repeat':
+        void this.#released().then(() => this.#execute(execute))
+        return this.#heard(this.#execute(execute))
       case 'swallow':
         return new Promise(() => undefined)
       case 'hold':
