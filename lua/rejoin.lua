@@ -21,6 +21,9 @@
 --@include open
 --@include members
 
+-- A late copy of a rejoin after which batches were answered: what it brings may have ended meanwhile.
+if keptBatch and batch < keptBatch then return { 'ok', knownEpoch } end
+
 local lives = true
 --@include beat
 local declaring, rejoining = false, true

@@ -815,7 +815,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '17f6d6d8eeaa067761a81de66bb0818bf8caca42',
+  sha1: '111021ee19045dcc07af839ebe7e4b15424bcc3e',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -898,6 +898,7 @@ local function ownerIsAlive(member)
   if isAlive[owner] == nil then isAlive[owner] = redis.call('ZSCORE', instances, owner) ~= false end
   return isAlive[owner]
 end
+if keptBatch and batch < keptBatch then return { 'ok', knownEpoch } end
 local lives = true
 local room = false
 if lives then
