@@ -218,10 +218,9 @@ export class RemoteInstance implements Instance {
     this.#batchNumber += 1
     for (const slot of batch.acquires) slot.state = 'sent'
     const sentAtMs = this.#clock.now()
-    const request: ExchangeRequest = {
+    const request: Omit<ExchangeRequest, 'holds'> = {
       batch: this.#batchNumber,
       ...this.#standing,
-      holds: this.#ledger.stored > 0,
       declaring: !this.#declared,
       revision: this.#revision,
       full,
@@ -229,7 +228,10 @@ export class RemoteInstance implements Instance {
       cancels: batch.cancels,
       acquires: batch.acquires.map(({ operation }) => operation),
     }
-    const reply = await this.#persistence.until(() => this.#exchanger.exchange(request))
+    // Hints arrive between two attempts: what it holds is told as it is.
+    const reply = await this.#persistence.until(() =>
+      this.#exchanger.exchange({ ...request, holds: this.#ledger.stored > 0 }),
+    )
     this.#underWay = undefined
     if (reply === undefined) return false
     this.#setHealthy(true)
@@ -244,10 +246,13 @@ export class RemoteInstance implements Instance {
     }
     const sameEpoch = reply.epoch === this.#epoch
     if (reply.verdicts === null) {
-      for (const slot of batch.acquires) slot.state = 'unsent'
-      const wanted = batch.acquires.filter((slot) => !slot.unwanted)
-      for (const slot of batch.acquires) if (slot.unwanted) this.#ledger.close(slot)
-      this.#outbox.putBack({ ...batch, acquires: wanted })
+      // Those that a hint has let in meanwhile go back with the rejoin.
+      const asking = batch.acquires.filter(({ state }) => state === 'sent')
+      for (const slot of asking) {
+        if (slot.unwanted) this.#ledger.close(slot)
+        else slot.state = 'unsent'
+      }
+      this.#outbox.putBack({ ...batch, acquires: asking.filter(({ unwanted }) => !unwanted) })
     } else {
       // It had been applied before the memory was lost, and its answer was lost too.
       this.#hold(this.#ledger.applyVerdicts(batch.acquires, reply.verdicts, null, { sentAtMs, leaseFromMs: sentAtMs }))
