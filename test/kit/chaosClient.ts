@@ -156,6 +156,7 @@ export class ChaosClient implements RedisClient {
   async settled(): Promise<void> {
     // Twice quiet, since what was just heard may have set something going.
     for (let quiet = 0; quiet < 2;) {
+      if (this.#fault !== undefined) throw this.#fault
       const before = this.calls.length
       await breathe()
       await Promise.all(this.subscribers.map((subscriber) => subscriber.caughtUp()))

@@ -95,7 +95,7 @@ describe('a process that dies', () => {
     expect(timedOut).toHaveBeenCalledTimes(300)
     const client = redis.client()
     const scores = async (key: string): Promise<number[]> => {
-      const all = await client.zrange(`fairqueue:{q}:${key}`, 0, -1, 'WITHSCORES')
+      const all = await client.zrange(`fairqueue:{q}:${key}`, 0, '-1', 'WITHSCORES')
       return all.filter((text, index) => index % 2 === 1 && text !== 'inf').map(Number)
     }
     expect(await client.zcard('fairqueue:{q}:waiting')).toBe(1)
@@ -131,7 +131,7 @@ describe('a process that stalls for longer than livenessMs', () => {
     expect(lease.signal.reason).toMatchObject({ code: 'FQ_LEASE_LOST', lostBy: 'forgotten' })
     expect(lost).toHaveBeenCalledTimes(1)
     expect(lost.mock.calls[0]![0]).toMatchObject({ key: 'k' })
-    expect(await redis.client().zrange('fairqueue:{q}:running', 0, -1)).toEqual(['~'])
+    expect(await redis.client().zrange('fairqueue:{q}:running', 0, '-1')).toEqual(['~'])
     const again = theirs.enter()
     await world.settled()
     expect(again.state).toBe('granted')
