@@ -9,6 +9,7 @@ import { readChange, type Settings, type SettingsRecord } from '../store/setting
 import { Estimate } from './estimate.js'
 import type { QueueEvents, TicketEvent } from './events.js'
 import { Lease } from './lease.js'
+import { LeaseExpiry } from './leaseExpiry.js'
 import { resolveQueueOptions, type FairQueueOptions, type ResolvedQueueOptions } from './options.js'
 import { PositionWatch } from './positionWatch.js'
 import type { QueueStatus } from './status.js'
@@ -61,6 +62,7 @@ export class FairQueueCore {
   readonly #waiting = new Set<Ticket>()
   readonly #running = new Set<Ticket>()
   readonly #positions: PositionWatch
+  readonly #leaseExpiry: LeaseExpiry
   readonly #instance: Instance
   readonly #host: TicketHost<Ticket>
   #settings: SettingsRecord
@@ -80,6 +82,7 @@ export class FairQueueCore {
     const { declared, clock, storeTimeoutMs } = resolved
     this.#settings = { values: declared, operator: {}, version: 0, by: null }
     this.#positions = new PositionWatch(clock, resolved.statusIntervalMs, this.#waiting, (sample) => this.#look(sample))
+    this.#leaseExpiry = new LeaseExpiry(clock, this.#running)
     this.#instance = resolved.store.join({
       name: resolved.name,
       declared,
@@ -255,6 +258,7 @@ export class FairQueueCore {
       ticket.onLost('closed')
     }
     this.#positions.stop()
+    this.#leaseExpiry.stop()
     await this.#instance.leave(this.#options.storeTimeoutMs)
   }
 
@@ -341,6 +345,7 @@ export class FairQueueCore {
     this.#positions.unwatch(ticket)
     if (outcome instanceof Lease) {
       this.#running.add(ticket)
+      this.#leaseExpiry.watch(ticket.leaseEndsAtMs)
       if (this.#events.heard('granted')) this.#events.emit('granted', describe(ticket))
       return
     }

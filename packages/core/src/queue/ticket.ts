@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto'
 import type { Grant, Place, RefusalReason } from '../store/contract.js'
 import { mayMove, type TicketState } from '../ticket/states.js'
 import { Lease, type LeaseOwner } from './lease.js'
+import type { Expiring } from './leaseExpiry.js'
 import type { TicketHost } from './ticketHost.js'
 
 /** What a waiting client is told. `position` 1 is the next, 0 has been granted; `etaMs` is ≥ 0, or null when unknown. */
@@ -33,7 +34,7 @@ export interface TicketRequest {
 }
 
 /** One request's place in a queue, from the door to its end. Made by `queue.enter()`. */
-export class Ticket implements Place, LeaseOwner {
+export class Ticket implements Place, LeaseOwner, Expiring {
   readonly key: string | null
   readonly permits: number
   /** @internal The store's. */
@@ -52,7 +53,7 @@ export class Ticket implements Place, LeaseOwner {
   #statusListeners: Set<(status: TicketStatus) => void> | undefined
   #granted: Promise<Lease> | undefined
   #waitTimer: Timer | undefined
-  #leaseTimer: Timer | undefined
+  #leaseEndsAtMs = Infinity
 
   /** @internal Tickets are made by a queue. */
   constructor(host: TicketHost<Ticket>, request: TicketRequest) {
@@ -219,10 +220,14 @@ export class Ticket implements Place, LeaseOwner {
   onLost(cause: LeaseLostCause): void {
     if (!mayMove(this.#state, 'lost')) return
     this.#state = 'lost'
-    this.#leaseTimer?.cancel()
     const lease = this.#outcome as Lease
     const error = lease.lose(cause, this.#host.clock.now())
     this.#host.leaseLost(this, lease, error)
+  }
+
+  /** @internal */
+  get leaseEndsAtMs(): number {
+    return this.#leaseEndsAtMs
   }
 
   // What its lease tells (LeaseOwner).
@@ -231,7 +236,6 @@ export class Ticket implements Place, LeaseOwner {
   releaseLease(): Promise<void> | undefined {
     if (!mayMove(this.#state, 'released')) return undefined
     this.#state = 'released'
-    this.#leaseTimer?.cancel()
     const lease = this.#outcome as Lease
     this.#host.released(this, lease)
     return lease.counted ? this.#host.instance.giveUp(this) : undefined
@@ -251,9 +255,7 @@ export class Ticket implements Place, LeaseOwner {
     const { clock } = this.#host
     const now = clock.now()
     const lease = new Lease(this, this.permits, grant, now - this.#enteredAtMs, now)
-    if (grant !== null && grant.endsAtMs !== Infinity) {
-      this.#leaseTimer = clock.setTimer(() => this.#expire(), grant.endsAtMs - now, 'background')
-    }
+    if (grant !== null) this.#leaseEndsAtMs = grant.endsAtMs
     this.#position = 0
     this.#etaMs = 0
     this.#end('granted', lease)
@@ -294,7 +296,8 @@ export class Ticket implements Place, LeaseOwner {
     )
   }
 
-  #expire(): void {
+  /** @internal Its lease has reached its end. */
+  expire(): void {
     void this.#host.instance.giveUp(this)
     this.onLost('expired')
   }
