@@ -1,0 +1,47 @@
+import { setTimeout } from 'node:timers/promises'
+import OpenAI from 'openai'
+import type { Passage } from './passages.js'
+
+const { OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL = 'gpt-4o-mini', WORDS_PER_SECOND = '20' } = process.env
+
+const hasModel = Boolean(OPENAI_BASE_URL && OPENAI_API_KEY)
+
+/** Answers piece by piece; stops with an error when the signal aborts. */
+export const answerQuestion = hasModel ? askModel : recite
+
+/** Where answers come from, in words. */
+export const answersFrom = hasModel
+  ? `answers by ${OPENAI_MODEL} at ${OPENAI_BASE_URL}`
+  : 'no model set (OPENAI_BASE_URL, OPENAI_API_KEY): passages as answers'
+
+async function* askModel(question: string, passages: Passage[], signal: AbortSignal): AsyncGenerator<string> {
+  const context = passages.map(({ source, heading, text }) => `# ${source}: ${heading}\n${text}`).join('\n\n')
+  const stream = await new OpenAI().chat.completions.create(
+    {
+      model: OPENAI_MODEL,
+      stream: true,
+      messages: [
+        { role: 'system', content: `Answer in a few plain sentences, from these passages only.\n\n${context}` },
+        { role: 'user', content: question },
+      ],
+    },
+    { signal },
+  )
+  for await (const chunk of stream) yield chunk.choices[0]?.delta.content ?? ''
+  // A stream that was aborted ends as if it were complete.
+  signal.throwIfAborted()
+}
+
+/** Without a model: the best passages, at a model's pace. */
+async function* recite(_question: string, passages: Passage[], signal: AbortSignal): AsyncGenerator<string> {
+  const found = passages.length === 0 ? ['Nothing about this.'] : passages.map(({ text }) => shorten(text))
+  const answer = ['No model is set. The documentation says:', ...found].join('\n\n')
+  for (const word of answer.split(/(?<=\s)(?=\S)/)) {
+    yield word
+    await setTimeout(1000 / Number(WORDS_PER_SECOND), undefined, { signal })
+  }
+}
+
+function shorten(text: string): string {
+  return text.length <= 300 ? text : `${text.slice(0, text.lastIndexOf(' ', 300))} …`
+}
