@@ -146,7 +146,7 @@ function readStatusOverride(value: unknown): StatusOverride {
     throw optionError(name, 'an HTTP status from 400 to 599', status)
   }
   if (value === undefined) return undefined
-  if (typeof value !== 'object' || value === null) return read('statusCode', value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return read('statusCode', value)
   refuseUnknown(value, new Set(refusalCodes))
   return Object.fromEntries(Object.entries(value).map(([code, status]) => [code, read(`statusCode.${code}`, status)]))
 }

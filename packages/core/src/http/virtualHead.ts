@@ -62,6 +62,7 @@ export class VirtualHead {
   readonly #shadow: ServerResponse
   readonly #seed: OutgoingHttpHeaders
   readonly #defaultStatus: number
+  readonly #hasMessage: boolean
   readonly #originals = new Map<string, Method>()
   readonly #replaced = new Map<string, { readonly ours: Method; readonly before: PropertyDescriptor | undefined }>()
   #state: State = 'open'
@@ -81,14 +82,18 @@ export class VirtualHead {
   ) {
     this.#res = res
     this.#listener = listener
-    this.#seed = { ...res.getHeaders(), ...earlierHeaders }
+    this.#hasMessage = req.httpVersionMajor === 1
     this.#shadow = new ServerResponse(req)
     // Only a response that has had a header set merges those of `writeHead` into the ones that can be read.
     this.#shadow.setHeader('Date', '')
     this.#shadow.removeHeader('Date')
-    for (const [name, value] of Object.entries(this.#seed)) if (value !== undefined) this.#shadow.setHeader(name, value)
+    for (const [name, value] of Object.entries({ ...res.getHeaders(), ...earlierHeaders })) {
+      if (value !== undefined) this.#shadow.setHeader(name, value)
+    }
+    this.#seed = this.#shadow.getHeaders()
     this.#defaultStatus = res.statusCode
-    const { statusMessage } = res
+    // HTTP/2 has no such text, and warns when it is read or set.
+    const statusMessage = this.#hasMessage ? res.statusMessage : ''
     req.headers['accept-encoding'] = 'identity'
     for (const [name, value] of Object.entries(earlierHeaders)) if (value !== undefined) res.setHeader(name, value)
     for (const name of BODY_HEADERS) res.removeHeader(name)
@@ -96,8 +101,7 @@ export class VirtualHead {
     res.writeHead(200)
     res.flushHeaders()
     res.statusCode = this.#defaultStatus
-    // HTTP/2 has no such text and warns when it is set.
-    if (req.httpVersionMajor === 1) res.statusMessage = statusMessage
+    if (this.#hasMessage) res.statusMessage = statusMessage
     this.#install()
   }
 
@@ -176,7 +180,7 @@ export class VirtualHead {
   #writeHead(args: unknown[]): unknown {
     if (this.#state !== 'open') return this.#call('writeHead', args)
     const shadow = this.#shadow
-    shadow.statusMessage = this.#res.statusMessage
+    if (this.#hasMessage) shadow.statusMessage = this.#res.statusMessage
     this.#callShadow('writeHead', args.map(flatHeaders))
     this.#res.statusCode = shadow.statusCode
     this.#commit()

@@ -22,7 +22,7 @@ const bad: Readonly<Record<string, readonly unknown[]>> = {
   sendGraceMs: durations,
   sse: words,
   sseFormat: [...words, 'plain', 'comment'],
-  statusCode: [...numbers, 0, 200, 399, 600],
+  statusCode: [...numbers.slice(0, -1), 0, 200, 399, 600],
   message: [0, 1, null, true, 5n],
   standardHeaders: [...words, 'draft-7', 'draft-6'],
   retryAfter: [0, 1, null, true, 'x'],
@@ -33,7 +33,7 @@ describe('options of a middleware', () => {
   it.each(Object.entries(bad).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
     'B29: refuse %s: %o, by name',
     (name, value) => {
-      const open = (): unknown => openGate({ concurrency: 1, [name]: value } as GateOptions<unknown>)
+      const open = (): unknown => openGate({ concurrency: 1, [name]: value })
       expect(open).toThrow(OptionError)
       expect(open).toThrow(`"${name}`)
     },
