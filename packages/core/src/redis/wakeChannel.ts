@@ -23,6 +23,8 @@ export class WakeChannel {
   readonly #listener: WakeListener
   #timer: Timer | undefined
   #closed = false
+  /** What was told last; undefined before the first news. */
+  #open: boolean | undefined
   #lastError: unknown
 
   constructor(client: RedisClient, channel: string, clock: Clock, listener: WakeListener) {
@@ -66,8 +68,7 @@ export class WakeChannel {
       this.#later(SUBSCRIBE_AGAIN_MS, () => void this.#subscribe())
       return
     }
-    if (this.#closed) return
-    this.#listener.onChanged(true, undefined)
+    this.#tell(true, undefined)
     this.#later(PING_EVERY_MS, () => void this.#ping())
   }
 
@@ -84,9 +85,15 @@ export class WakeChannel {
   }
 
   #down(cause: unknown): void {
-    if (this.#closed) return
     this.#timer?.cancel()
-    this.#listener.onChanged(false, cause)
+    this.#tell(false, cause)
+  }
+
+  /** Every attempt to reconnect may fail: that is one outage. */
+  #tell(open: boolean, cause: unknown): void {
+    if (this.#closed || open === this.#open) return
+    this.#open = open
+    this.#listener.onChanged(open, cause)
   }
 
   #later(ms: number, task: () => void): void {
