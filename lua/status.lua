@@ -6,11 +6,12 @@
 --@args members   tickets whose positions are asked for
 --@reply epoch, server time in ms, waiting, running, instances, grants, settings in force, then a position for each member (0: not in the line)
 --@include clock
-local fields = redis.call('HMGET', state, 'numbers', 'code', 'operator', 'version', 'by')
+local fields = redis.call('HMGET', state, 'numbers')
 --@include numbers
+local knownRevision = limit < 0 and revision or -1
+--@include news
 local runningCount = math.max(0, redis.call('ZCARD', running) - 1)
 --@include members
-local news = fields[2] and cjson.encode({ code = fields[2], operator = fields[3], version = fields[4], by = fields[5], revision = revision }) or ''
 local reply = {
   string.format('%.0f', epochNumber), string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
   usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), grants, news,

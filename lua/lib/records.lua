@@ -16,13 +16,24 @@ local function isLegal(name, value)
   return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
 end
 
+-- Of stored settings what is legal, so that the next change leaves no garbage behind.
+local function readLegal(text)
+  local values = readJson(text)
+  if not values then return nil end
+  local legal = {}
+  for _, name in ipairs(settingNames) do
+    if isLegal(name, values[name]) then legal[name] = values[name] end
+  end
+  return legal
+end
+
 -- The stored record, or this instance's where that cannot be read.
 local function storedRecord()
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   local known = readJson(declared)
   local record = {
-    code = readJson(stored[1]) or known.code,
-    operator = readJson(stored[2]),
+    code = readLegal(stored[1]) or known.code,
+    operator = readLegal(stored[2]),
     version = tonumber(stored[3]) or 0,
     by = stored[4] or '',
   }

@@ -7,10 +7,17 @@ function malformed(script: string, reply: unknown): Error {
   return new Error(`malformed reply of "${script}": ${JSON.stringify(reply)?.slice(0, 200)}`)
 }
 
+/** Numbers come as integers, or as text where they may be too large for that. */
+function readNumber(script: string, value: unknown): number {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value
+  if (typeof number !== 'number' || Number.isNaN(number)) throw malformed(script, value)
+  return number
+}
+
 function readVerdicts(kept: string): Verdicts {
   const [, first, words, grants] = kept.split(' ')
   if (first === undefined || words === undefined || grants === undefined) throw malformed('exchange', kept)
-  return { first: Number(first), words, grants: readList(grants, ',') }
+  return { first: readNumber('exchange', first), words, grants: readList(grants, ',') }
 }
 
 /** A list as scripts write them; the empty text is the empty list. */
@@ -29,9 +36,9 @@ export function readExchange(reply: unknown, code: Settings): ExchangeReply {
     word,
     epoch,
     verdicts: readVerdicts(kept),
-    nextMs: Math.max(0, Number(nextMs)),
-    graceMs: Number(graceMs),
-    waiting: Number(waiting),
+    nextMs: Math.max(0, readNumber('exchange', nextMs)),
+    graceMs: readNumber('exchange', graceMs),
+    waiting: readNumber('exchange', waiting),
     settings: readSettings(settings, code),
     more: Number(nextMs) < 0,
     full:
@@ -50,7 +57,7 @@ export function readConfigure(reply: unknown, code: Settings): ConfigureReply {
   if (!Array.isArray(reply)) throw malformed('configure', reply)
   const [word, detail, grants] = reply as unknown[]
   if (word === 'full') return { word }
-  if (word === 'conflict') return { word, version: Number(detail) }
+  if (word === 'conflict') return { word, version: readNumber('configure', detail) }
   const settings = readSettings(String(detail), code)
   if (word !== 'ok' || settings === null || typeof grants !== 'string') throw malformed('configure', reply)
   return { word, settings, grants: readList(grants, ',') }
@@ -59,13 +66,14 @@ export function readConfigure(reply: unknown, code: Settings): ConfigureReply {
 export function readStatus(reply: unknown, code: Settings): StatusReply {
   if (!Array.isArray(reply) || reply.length < 7) throw malformed('status', reply)
   const [, atMs, waiting, running, instances, grants, settings, ...positions] = reply as unknown[]
+  const news = readSettings(String(settings), code)
   return {
-    atMs: Number(atMs),
-    waiting: Number(waiting),
-    running: Number(running),
-    instances: Number(instances),
-    grants: Number(grants),
-    settings: readSettings(String(settings), code)?.record ?? null,
-    positions: positions.map((position) => (position === 0 ? null : Number(position))),
+    atMs: readNumber('status', atMs),
+    waiting: readNumber('status', waiting),
+    running: readNumber('status', running),
+    instances: readNumber('status', instances),
+    grants: readNumber('status', grants),
+    settings: news === null || news.broken ? null : news.record,
+    positions: positions.map((position) => (position === 0 ? null : readNumber('status', position))),
   }
 }

@@ -58,7 +58,7 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: '0fee6d053fe6c0da4576af37d23ea93e147282eb',
+  sha1: 'd56183bb0080a8c240d58baea04b635d0a480785',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -155,12 +155,21 @@ local function isLegal(name, value)
   if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
   return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
 end
+local function readLegal(text)
+  local values = readJson(text)
+  if not values then return nil end
+  local legal = {}
+  for _, name in ipairs(settingNames) do
+    if isLegal(name, values[name]) then legal[name] = values[name] end
+  end
+  return legal
+end
 local function storedRecord()
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   local known = readJson(declared)
   local record = {
-    code = readJson(stored[1]) or known.code,
-    operator = readJson(stored[2]),
+    code = readLegal(stored[1]) or known.code,
+    operator = readLegal(stored[2]),
     version = tonumber(stored[3]) or 0,
     by = stored[4] or '',
   }
@@ -288,7 +297,13 @@ local knownRevision = -1
 local news = ''
 if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
-  news = cjson.encode({ code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision })
+  news = cjson.encode({
+    code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision,
+    inForce = {
+      concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
+      leaseMs = string.format('%.17g', leaseMs),
+    },
+  })
 end
 return { 'ok', news, table.concat(ownGrants, ',') }`,
 }
@@ -369,7 +384,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '18a9a5b72acdf8622f46297611630b9d4422011b',
+  sha1: '88a2bf22af05711d5fe7f9b28b0d513954c537f2',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -501,12 +516,21 @@ local function isLegal(name, value)
   if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
   return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
 end
+local function readLegal(text)
+  local values = readJson(text)
+  if not values then return nil end
+  local legal = {}
+  for _, name in ipairs(settingNames) do
+    if isLegal(name, values[name]) then legal[name] = values[name] end
+  end
+  return legal
+end
 local function storedRecord()
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   local known = readJson(declared)
   local record = {
-    code = readJson(stored[1]) or known.code,
-    operator = readJson(stored[2]),
+    code = readLegal(stored[1]) or known.code,
+    operator = readLegal(stored[2]),
     version = tonumber(stored[3]) or 0,
     by = stored[4] or '',
   }
@@ -721,7 +745,13 @@ if forgotten then return { 'rejoin', knownEpoch, repeated and kept or '' } end
 local news = ''
 if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
-  news = cjson.encode({ code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision })
+  news = cjson.encode({
+    code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision,
+    inForce = {
+      concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
+      leaseMs = string.format('%.17g', leaseMs),
+    },
+  })
 end
 local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
 local nextMs = more == 1 and -1 or math.max(0, nextAt - now)
@@ -815,7 +845,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '111021ee19045dcc07af839ebe7e4b15424bcc3e',
+  sha1: '682bbd976b14c0eaa2ff376ce44cb7196bd7eae4',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -924,12 +954,21 @@ local function isLegal(name, value)
   if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
   return number == number and (name == 'maxWaitMs' or name == 'leaseMs' or number == math.floor(number))
 end
+local function readLegal(text)
+  local values = readJson(text)
+  if not values then return nil end
+  local legal = {}
+  for _, name in ipairs(settingNames) do
+    if isLegal(name, values[name]) then legal[name] = values[name] end
+  end
+  return legal
+end
 local function storedRecord()
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   local known = readJson(declared)
   local record = {
-    code = readJson(stored[1]) or known.code,
-    operator = readJson(stored[2]),
+    code = readLegal(stored[1]) or known.code,
+    operator = readLegal(stored[2]),
     version = tonumber(stored[3]) or 0,
     by = stored[4] or '',
   }
@@ -1078,19 +1117,31 @@ export interface StatusArguments {
  */
 export const status: Script = {
   name: 'status',
-  sha1: '592ebb511b1f1b57802183c748f1e037b3fbfe21',
+  sha1: '35eda6dc549b8cf84b8d6afe7544458234259e10',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['members'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local members = 1
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
-local fields = redis.call('HMGET', state, 'numbers', 'code', 'operator', 'version', 'by')
+local fields = redis.call('HMGET', state, 'numbers')
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
 local limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = -1, 0, 0, 0, 0, 0, 0, 0
 if fields[1] and #fields[1] == 128 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
   limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = struct.unpack('<dddddddddddddddd', fields[1])
+end
+local knownRevision = limit < 0 and revision or -1
+local news = ''
+if knownRevision ~= revision then
+  local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
+  news = cjson.encode({
+    code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision,
+    inForce = {
+      concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
+      leaseMs = string.format('%.17g', leaseMs),
+    },
+  })
 end
 local runningCount = math.max(0, redis.call('ZCARD', running) - 1)
 local function ownerOf(member)
@@ -1115,7 +1166,6 @@ local function ownerIsAlive(member)
   if isAlive[owner] == nil then isAlive[owner] = redis.call('ZSCORE', instances, owner) ~= false end
   return isAlive[owner]
 end
-local news = fields[2] and cjson.encode({ code = fields[2], operator = fields[3], version = fields[4], by = fields[5], revision = revision }) or ''
 local reply = {
   string.format('%.0f', epochNumber), string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
   usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), grants, news,

@@ -22,20 +22,27 @@ const WORDS: Readonly<Record<string, number | boolean>> = { inf: Infinity, true:
 
 /** @throws OptionError for garbage */
 function fromText(name: keyof Settings, text: string): Settings[keyof Settings] {
-  return readSetting(name, WORDS[text] ?? Number(text))
+  return readSetting(name, WORDS[text] ?? (text === '' ? Number.NaN : Number(text)))
 }
 
-/** Reads settings from JSON; null if any of it is garbage. */
-function fromJson(json: unknown): Partial<Settings> | null {
+/** Reads settings; null if any of it is garbage. */
+function fromTexts(texts: unknown): Partial<Settings> | null {
+  if (typeof texts !== 'object' || texts === null || Array.isArray(texts)) return null
   try {
-    const texts: unknown = JSON.parse(String(json))
-    if (typeof texts !== 'object' || texts === null) return null
     const values: Record<string, unknown> = {}
     for (const [name, text] of Object.entries(texts)) {
       if (!settingNames.includes(name as keyof Settings)) return null
       values[name] = fromText(name as keyof Settings, String(text))
     }
     return values
+  } catch {
+    return null
+  }
+}
+
+function fromJson(json: unknown): Partial<Settings> | null {
+  try {
+    return fromTexts(JSON.parse(String(json)))
   } catch {
     return null
   }
@@ -53,10 +60,15 @@ export function writeChange(values: SettingsChange['values']): string {
   )
 }
 
-/** Settings as a script replies them; null if it replied none. What cannot be read is taken from `ours`, the values in our own code. */
+/**
+ * Settings as a script replies them; null if it replied none. What cannot be read is taken from `ours`, the values in our own code.
+ * @throws Error if this is no such reply
+ */
 export function readSettings(text: string, ours: Settings): SettingsNews | null {
   if (text === '') return null
-  const fields = JSON.parse(text) as Record<string, unknown>
+  const fields = JSON.parse(text) as Record<string, unknown> | null
+  const inForce = fromTexts(fields?.['inForce'])
+  if (!fields || inForce === null) throw new Error(`malformed settings: ${text.slice(0, 200)}`)
   const code = fromJson(fields['code'])
   const operator = fromJson(fields['operator'])
   const by = fields['by']
@@ -67,6 +79,7 @@ export function readSettings(text: string, ours: Settings): SettingsNews | null 
       version: Number(fields['version']) || 0,
       by: typeof by === 'string' && by !== '' ? by : null,
     },
+    inForce,
     code: { ...ours, ...code },
     revision: Number(fields['revision']),
     broken: code === null || operator === null,

@@ -38,6 +38,8 @@ export interface Verdicts {
 /** The settings as another process may have changed them. */
 export interface SettingsNews {
   readonly record: SettingsRecord
+  /** What the store goes by, whatever the record says. */
+  readonly inForce: Partial<Settings>
   readonly code: Settings
   readonly revision: number
   /** Some of what is stored is garbage: what was in force stays in force. */

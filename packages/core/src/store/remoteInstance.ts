@@ -340,20 +340,22 @@ export class RemoteInstance implements Instance {
     this.#schedule.arm()
   }
 
-  #takeSettings({ record, code, revision, broken }: SettingsNews): void {
+  #takeSettings({ record, inForce, code, revision, broken }: SettingsNews): void {
     this.#revision = revision
     if (broken) {
       this.#listener.troubled(
         new Error('Some of the settings in the store are garbage; what was in force stays in force.'),
       )
-      return
+      this.#record = { ...this.#record, values: { ...this.#record.values, ...inForce } }
+    } else {
+      this.#record = record
     }
-    this.#record = record
-    this.#ledger.leaseMs = record.values.leaseMs
-    this.#exchanger.know(record)
-    this.#listener.settingsChanged(record)
+    const { values } = this.#record
+    this.#ledger.leaseMs = values.leaseMs
+    this.#exchanger.know(this.#record)
+    this.#listener.settingsChanged(this.#record)
     if (!sameSettings(code, this.#options.declared)) this.#listener.configConflict(this.#options.declared, code)
-    this.#ledger.refuseImpossible(record.values.concurrency)
+    this.#ledger.refuseImpossible(values.concurrency)
   }
 
   get #standing(): Standing {
