@@ -73,12 +73,13 @@ export class Card {
     this.element.style.setProperty('--position', String(position ?? 0))
   }
 
-  /** @param {{ source: string }[]} sources */
-  #begin(sources) {
+  /** @param {{ model: string | null, files: string[] }} sources */
+  #begin({ model, files }) {
     this.#say('answering', 'Answering', '')
-    const files = new Set(sources.map(({ source }) => source))
-    this.#part('sources').textContent = `From ${[...files].join(', ')}`
-    this.#part('sources').hidden = files.size === 0
+    const from = [...new Set(files)].join(', ')
+    this.#part('sources').textContent =
+      model === null ? `Passages of ${from}; no model is set` : `${model}, from ${from}`
+    this.#part('sources').hidden = files.length === 0
     this.#part('answer').setAttribute('aria-busy', 'true')
   }
 

@@ -52,7 +52,7 @@ async function askAll(questions) {
     cards.prepend(...crowd.map(({ element }) => element))
     await read('/visitors', { questions }, connection, crowd, ({ event, data }) => {
       const message = JSON.parse(data)
-      if (event === 'arrived') ids = message
+      if (event === 'arrived') ids = message.ids
       if (event === 'visitor') crowd[ids.indexOf(message.id)]?.show(message)
     })
   })
@@ -75,7 +75,8 @@ async function read(url, body, connection, concerned, show) {
     for await (const event of postForEvents(url, body, connection.signal)) show(event)
     for (const card of concerned) card.close()
   } catch (error) {
-    for (const card of concerned) card.close(error instanceof TypeError ? 'The server cannot be reached.' : undefined)
+    if (!connection.signal.aborted) console.error(error)
+    for (const card of concerned) card.close('The connection broke.')
   }
 }
 

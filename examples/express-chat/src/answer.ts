@@ -4,15 +4,11 @@ import type { Passage } from './passages.js'
 
 const { OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL = 'gpt-4o-mini', WORDS_PER_SECOND = '20' } = process.env
 
-const hasModel = Boolean(OPENAI_BASE_URL && OPENAI_API_KEY)
+/** The model that answers; null when none is set. */
+export const model = OPENAI_BASE_URL && OPENAI_API_KEY ? OPENAI_MODEL : null
 
 /** Answers piece by piece; stops with an error when the signal aborts. */
-export const answerQuestion = hasModel ? askModel : recite
-
-/** Where answers come from, in words. */
-export const answersFrom = hasModel
-  ? `answers by ${OPENAI_MODEL} at ${OPENAI_BASE_URL}`
-  : 'no model set (OPENAI_BASE_URL, OPENAI_API_KEY): passages as answers'
+export const answerQuestion = model === null ? recite : askModel
 
 async function* askModel(question: string, passages: Passage[], signal: AbortSignal): AsyncGenerator<string> {
   const context = passages.map(({ source, heading, text }) => `# ${source}: ${heading}\n${text}`).join('\n\n')
@@ -34,8 +30,7 @@ async function* askModel(question: string, passages: Passage[], signal: AbortSig
 
 /** Without a model: the best passages, at a model's pace. */
 async function* recite(_question: string, passages: Passage[], signal: AbortSignal): AsyncGenerator<string> {
-  const found = passages.length === 0 ? ['Nothing about this.'] : passages.map(({ text }) => shorten(text))
-  const answer = ['No model is set. The documentation says:', ...found].join('\n\n')
+  const answer = passages.map(({ text }) => shorten(text)).join('\n\n') || 'The documentation says nothing about this.'
   for (const word of answer.split(/(?<=\s)(?=\S)/)) {
     yield word
     await setTimeout(1000 / Number(WORDS_PER_SECOND), undefined, { signal })

@@ -41,7 +41,7 @@ function plain(markdown: string): string {
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/\*\*|`|(?<!\w)\*(?=\w)|(?<=[\w.])\*(?!\w)/g, '')
     .replaceAll(/^[\s|*-]+|^\d+\. +|[\s|]+$/g, '')
-    .replaceAll(/\s*\|\s*/g, ' – ')
+    .replaceAll(/(\s*[|–])+\s*/g, ' – ')
     .replaceAll(/\s+/g, ' ')
 }
 

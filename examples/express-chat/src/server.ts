@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { MemoryStore } from '@fairqueue/core'
 import { RedisStore } from '@fairqueue/core/redis'
 import { fairQueue } from '@fairqueue/express'
-import { answerQuestion, answersFrom } from './answer.js'
+import { answerQuestion, model } from './answer.js'
 import { beginEvents, sendEvent } from './events.js'
 import { page } from './page.js'
 import { readQuestion } from './question.js'
@@ -34,11 +34,7 @@ app.post('/ask', express.json(), readQuestion, chat, async (req, res) => {
   const question: string = res.locals['question']
   const passages = findPassages(question)
   beginEvents(res)
-  sendEvent(
-    res,
-    'sources',
-    passages.map(({ source, heading }) => ({ source, heading })),
-  )
+  sendEvent(res, 'sources', { model, files: passages.map(({ source }) => source) })
   try {
     for await (const text of answerQuestion(question, passages, signal)) sendEvent(res, 'text', text)
     sendEvent(res, 'done', null)
@@ -59,9 +55,8 @@ app.get('/status', async (_req, res) => {
 const server = app.listen(Number(PORT), HOST, (error) => {
   if (error) throw error
   const { port } = server.address() as AddressInfo
-  console.log(
-    `http://${HOST}:${port} (${CONCURRENCY} at a time, line in ${redis ? 'Redis' : 'memory'}, ${answersFrom})`,
-  )
+  const answers = model === null ? 'passages as answers, because no model is set' : `answers by ${model}`
+  console.log(`http://${HOST}:${port}: ${CONCURRENCY} at a time, line in ${redis ? 'Redis' : 'memory'}, ${answers}`)
 })
 
 closeOnSignals(server, chat, redis)

@@ -28,19 +28,14 @@ visitors.post('/visitors', express.json(), async (req, res) => {
   })
 
   beginEvents(res)
-  sendEvent(
-    res,
-    'arrived',
-    crowd.map(({ id }) => id),
-  )
-  await Promise.all(
-    crowd.map(async ({ id, question, leave }, number) => {
-      // One after the other, as people come in.
-      await setTimeout(20 * number)
-      for await (const read of visit(url, question, leave.signal)) sendEvent(res, 'visitor', { id, ...read })
-      present.delete(id)
-    }),
-  )
+  sendEvent(res, 'arrived', { ids: crowd.map(({ id }) => id) })
+  const visits = crowd.map(async ({ id, question, leave }, number) => {
+    // One after the other, as people come in.
+    await setTimeout(20 * number)
+    for await (const read of visit(url, question, leave.signal)) sendEvent(res, 'visitor', { id, ...read })
+    present.delete(id)
+  })
+  await Promise.all(visits)
   res.end()
 })
 
@@ -49,12 +44,14 @@ visitors.delete('/visitors/:id', (req, res) => {
   res.status(204).end()
 })
 
-/** What one visitor reads. Never throws. */
-async function* visit(
-  url: string,
-  question: unknown,
-  signal: AbortSignal,
-): AsyncGenerator<{ event: string; data: string }> {
+/** What a visitor reads. */
+interface Read {
+  readonly event: string
+  readonly data: string
+}
+
+/** One visitor. Never throws. */
+async function* visit(url: string, question: unknown, signal: AbortSignal): AsyncGenerator<Read> {
   try {
     const response = await fetch(url, {
       method: 'POST',

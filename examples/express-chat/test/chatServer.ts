@@ -32,7 +32,7 @@ export class ChatServer {
       }
     })
     for await (const line of createInterface({ input: child.stdout })) {
-      const url = /^http:\/\/\S+/.exec(line)?.[0]
+      const url = /^http:\/\/[\w.:]+(?=: )/.exec(line)?.[0]
       if (url !== undefined) return new ChatServer(child, url)
     }
     throw new Error(`The server ended before it listened: ${complaints.join('')}`)

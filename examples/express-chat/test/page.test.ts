@@ -28,6 +28,7 @@ describe('The page of the example', () => {
     conversation.finish('word.')
     await says(first, /^Answered/)
     expect(await answerOf(first)).toBe('The first word.')
+    expect(await first.textContent()).toMatch(/fake-1, from [\w./]+\.md/)
 
     await says(second, /^Answering/)
     await says(third, /^Next in line, about \d+ s/)
