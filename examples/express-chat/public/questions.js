@@ -5,7 +5,7 @@ export const twentyQuestions = [
   'What is a lease?',
   'What happens when a process dies?',
   'How does a waiting process learn of its turn?',
-  'What is a hint, and may it be lost?',
+  'May a hint be lost?',
   'Which errors are there?',
   'How do I change the limit while it runs?',
   'What does the grace period protect?',

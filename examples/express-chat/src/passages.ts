@@ -38,6 +38,7 @@ function readPassages(source: string): Passage[] {
 function plain(markdown: string): string {
   return markdown
     .trim()
+    .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/\*\*|`|(?<!\w)\*(?=\w)|(?<=[\w.])\*(?!\w)/g, '')
     .replaceAll(/^[\s|*-]+|^\d+\. +|[\s|]+$/g, '')
