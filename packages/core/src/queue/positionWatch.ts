@@ -47,6 +47,7 @@ export class PositionWatch {
   }
 
   async #refresh(): Promise<void> {
+    const timer = this.#timer
     const tickets = [...this.#waiting]
     const indices = sampleIndices(tickets.length)
     try {
@@ -55,7 +56,8 @@ export class PositionWatch {
     } catch {
       // The store is away: that is told elsewhere, and old positions are better than none.
     }
-    if (this.#timer !== undefined && this.#watched.size > 0) this.#arm()
+    // Whoever began to watch while this look was under way has set a timer already.
+    if (timer !== undefined && timer === this.#timer) this.#arm()
   }
 }
 

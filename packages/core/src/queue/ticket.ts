@@ -243,6 +243,7 @@ export class Ticket implements Place, LeaseOwner, Expiring {
 
   /** @internal A fresh look at where it stands; shown positions never rise. */
   showPosition(fresh: number | null): void {
+    if (this.#state !== 'waiting') return
     const position = fresh === null ? this.#position : Math.min(fresh, this.#position ?? fresh)
     const etaMs = this.#host.etaMs(position)
     if (position === this.#position && etaMs === this.#etaMs) return
