@@ -88,9 +88,7 @@ describe('a store that answers nonsense', () => {
     ['an unknown word', ['maybe', '1', '1 0  ', 0, 0, 0, '']],
   ]
 
-  async function opened(
-    onStoreError: 'open' | 'closed',
-  ): Promise<{
+  async function opened(onStoreError: 'open' | 'closed'): Promise<{
     world: VirtualRedis
     process: VirtualProcess
     queue: FairQueue

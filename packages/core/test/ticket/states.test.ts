@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { legalMoves, mayMove, type TicketState } from '../../src/ticket/states.js'
+
+const states = Object.keys(legalMoves) as TicketState[]
+const legal = new Set([
+  'waiting granted',
+  'waiting timedOut',
+  'waiting cancelled',
+  'waiting failed',
+  'waiting rejected',
+  'granted released',
+  'granted lost',
+])
+
+test('exactly the moves of the table are legal', () => {
+  for (const from of states) for (const to of states) expect(mayMove(from, to)).toBe(legal.has(`${from} ${to}`))
+})
+
+test('every state but the two on the way is an end', () => {
+  const ends = states.filter((state) => legalMoves[state].length === 0)
+  expect(states.filter((state) => !ends.includes(state))).toEqual(['waiting', 'granted'])
+})
+
+test('from the start every state can be reached', () => {
+  const reached = new Set<TicketState>(['waiting'])
+  for (const state of reached) for (const next of legalMoves[state]) reached.add(next)
+  expect([...reached].toSorted()).toEqual(states.toSorted())
+})
