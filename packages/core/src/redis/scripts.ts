@@ -15,15 +15,16 @@ export class Scripts {
 
   async run(script: Script, list: ScriptArguments): Promise<unknown> {
     const [keyCount, ...rest] = list as [number, ...(string | number)[]]
-    try {
-      return await this.#client.evalsha(script.sha1, keyCount, ...rest)
-    } catch (error) {
-      if (!isMissingScript(error)) throw error
-    }
-    const loading = this.#loading.get(script)
-    if (loading !== undefined) {
+    for (;;) {
+      try {
+        return await this.#client.evalsha(script.sha1, keyCount, ...rest)
+      } catch (error) {
+        if (!isMissingScript(error)) throw error
+      }
+      const loading = this.#loading.get(script)
+      if (loading === undefined) break
+      // It may be flushed again before our turn comes.
       await loading.catch(() => undefined)
-      return await this.#client.evalsha(script.sha1, keyCount, ...rest)
     }
     const reply = this.#client.eval(script.lua, keyCount, ...rest)
     this.#loading.set(script, reply)
