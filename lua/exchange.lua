@@ -136,6 +136,6 @@ if full == 1 then
   end
   reply[8] = string.format('%.0f', seq)
   reply[9] = table.concat(own, ',')
-  reply[10] = table.concat(redis.call('ZRANGE', instances, 0, 499), ' ')
+  reply[10] = table.concat(redis.call('ZRANGEBYSCORE', instances, '-inf', '(inf', 'LIMIT', 0, 500), ' ')
 end
 return reply

@@ -384,7 +384,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '88a2bf22af05711d5fe7f9b28b0d513954c537f2',
+  sha1: 'f3842e2280f8b543775f9fd58af4082f80de85e7',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -765,7 +765,7 @@ if full == 1 then
   end
   reply[8] = string.format('%.0f', seq)
   reply[9] = table.concat(own, ',')
-  reply[10] = table.concat(redis.call('ZRANGE', instances, 0, 499), ' ')
+  reply[10] = table.concat(redis.call('ZRANGEBYSCORE', instances, '-inf', '(inf', 'LIMIT', 0, 500), ' ')
 end
 return reply`,
 }
