@@ -28,9 +28,14 @@ export class AnswerDeadline {
     this.#timer ??= this.#clock.setTimer(() => this.#check(), this.#afterMs, 'foreground')
   }
 
-  stop(): void {
+  /** Nothing waits any more: no timer keeps the process alive. */
+  disarm(): void {
     this.#timer?.cancel()
     this.#timer = undefined
+  }
+
+  stop(): void {
+    this.disarm()
     for (const settled of this.#unanswered().settling) settled.resolve()
   }
 

@@ -205,6 +205,7 @@ export class RemoteInstance implements Instance {
       this.#listener.troubled(error)
     }
     this.#busy = false
+    if (this.#outbox.isEmpty) this.#deadline.disarm()
     if (this.#left) this.#onDrained?.()
     else this.#schedule.arm()
   }
