@@ -96,8 +96,9 @@ export class StoreMonitor {
   }
 }
 
-/** A ticket's member text `number:instance:ticket:permits:key`, by the names that the log uses. */
+/** A ticket's member text `number:instance:ticket:permits:key`, by the names that the log uses. An instance's tickets end in a count. */
 export function readMember(member: string): { readonly ticket: string; readonly number: string } {
   const [number = '', , ticket = '', , key = ''] = member.split(':')
-  return { ticket: `${key}${Number.parseInt(ticket, 36)}`, number }
+  const count = ticket.split('.').at(-1)!
+  return { ticket: `${key}${Number.parseInt(count, 36)}`, number }
 }
