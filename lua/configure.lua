@@ -36,6 +36,7 @@ if not conflicts then
   record.by = by
   putInForce(record)
   leaseEnd = now + math.ceil(leaseMs)
+  leaseEndText = string.format('%.0f', leaseEnd)
 end
 local mayGrant, nudge = not conflicts, not conflicts
 --@include grant

@@ -85,17 +85,18 @@ if applies then
       else
         seq = math.max(seq + 1, serverUs)
         if first == 0 then first = seq end
-        local member = string.format('%016.0f', seq) .. ':' .. instance .. ':' .. operation
+        local number = string.format('%016.0f', seq)
+        local member = number .. ':' .. instance .. ':' .. operation
         if permits > 1 then weighted = 1 end
         if goesFirst then
           word = 'g'
           free = free - permits
-          started[#started + 1] = leaseEnd
+          started[#started + 1] = leaseEndText
           started[#started + 1] = member
         else
           word = 'q'
           waitingCount = waitingCount + 1
-          line[#line + 1] = seq
+          line[#line + 1] = number
           line[#line + 1] = member
         end
       end

@@ -2,12 +2,13 @@
 -- (R6): so releases, heartbeats and returning tickets still work, only newcomers do not.
 -- Uses what `open` made, and `lives`: whether the caller is to be believed alive.
 local room = false
+local aliveText = string.format('%.0f', now + livenessMs)
 if lives then
-  local beaten = redis.pcall('ZADD', instances, now + livenessMs, instance)
+  local beaten = redis.pcall('ZADD', instances, aliveText, instance)
   room = type(beaten) ~= 'table'
   sweepAt = math.min(sweepAt, now + livenessMs)
 end
 if not room then
   redis.call('ZREM', waiting, '')
-  if lives then redis.call('ZADD', instances, now + livenessMs, instance) end
+  if lives then redis.call('ZADD', instances, aliveText, instance) end
 end

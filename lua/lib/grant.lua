@@ -27,7 +27,7 @@ if free > 0 and waitingCount > 0 then
       else
         free = free - permits
         removed[#removed + 1] = member
-        granted[#granted + 1] = leaseEnd
+        granted[#granted + 1] = leaseEndText
         granted[#granted + 1] = member
         seq = math.max(seq + 1, serverUs)
         local owner = ownerOf(member)

@@ -17,3 +17,5 @@ if limit < 0 or declaring or rejoining then
   if changed then putInForce(record) end
 end
 local leaseEnd = now + math.ceil(leaseMs)
+-- (A score is cheaper given as text than as a number.)
+local leaseEndText = string.format('%.0f', leaseEnd)

@@ -1,3 +1,4 @@
+import { Chain, type Link } from '../base/chain.js'
 import { ConflictError } from '../base/errors.js'
 import type { Clock } from '../base/clock.js'
 import type { InstanceListener, Place } from '../store/contract.js'
@@ -18,17 +19,18 @@ export interface Member {
 }
 
 /** What a queue notes on a place. `order` is its arrival number. */
-export interface Entry {
+export interface Entry extends Link<Entry> {
   readonly order: number
   readonly place: Place
   readonly owner: Member
+  isRunning: boolean
 }
 
 /** The state of one queue of one process: its line, who runs, its settings. */
 export class MemoryQueue {
   readonly instances: Set<Member> = new Set()
   readonly #waiting = new Line<Entry>()
-  readonly #running = new Set<Entry>()
+  readonly #running = new Chain<Entry>()
   /** Permits of all entries in `#running`. */
   #used = 0
   /** Arrival numbers and fences are one series. */
@@ -105,7 +107,7 @@ export class MemoryQueue {
       return
     }
     const order = this.#nextNumber()
-    const entry: Entry = { order, place, owner }
+    const entry: Entry = { order, place, owner, isRunning: false, previous: undefined, next: undefined }
     if (this.#waiting.size === 0 && this.#used + place.permits <= concurrency) {
       this.#grant(entry)
     } else if (this.#waiting.size >= maxQueueSize) {
@@ -119,8 +121,11 @@ export class MemoryQueue {
 
   /** Takes a place out, waiting or running, and lets in whom that allows, in the same step (promise 3: hand-over). */
   giveUp(entry: Entry): void {
-    if (this.#running.delete(entry)) this.#used -= entry.place.permits
-    else if (!this.#waiting.remove(entry)) return
+    if (entry.isRunning) {
+      entry.isRunning = false
+      this.#running.remove(entry)
+      this.#used -= entry.place.permits
+    } else if (!this.#waiting.remove(entry)) return
     entry.place.slot = undefined
     this.#grantNext()
   }
@@ -154,6 +159,7 @@ export class MemoryQueue {
   #grant(entry: Entry): void {
     const { place, owner } = entry
     place.slot = entry
+    entry.isRunning = true
     this.#running.add(entry)
     this.#used += place.permits
     this.#grants += 1

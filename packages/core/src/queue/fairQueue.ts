@@ -1,3 +1,4 @@
+import { Chain } from '../base/chain.js'
 import type { Clock } from '../base/clock.js'
 import { DrainingError, isFairQueueError, OptionError, type FairQueueError } from '../base/errors.js'
 import { Events } from '../base/events.js'
@@ -59,8 +60,8 @@ export class FairQueueCore {
   readonly #events = new Events<QueueEvents>((error) => this.#trouble('FQ_LISTENER_THREW', 'A listener threw', error))
   readonly #estimate = new Estimate()
   /** This instance's waiting tickets in the order in which they entered. */
-  readonly #waiting = new Set<Ticket>()
-  readonly #running = new Set<Ticket>()
+  readonly #waiting = new Chain<Ticket>()
+  readonly #running = new Chain<Ticket>()
   readonly #positions: PositionWatch
   readonly #leaseExpiry: LeaseExpiry
   readonly #instance: Instance
@@ -341,7 +342,7 @@ export class FairQueueCore {
   }
 
   #waitEnded(ticket: Ticket, outcome: Lease | FairQueueError): void {
-    this.#waiting.delete(ticket)
+    this.#waiting.remove(ticket)
     this.#positions.unwatch(ticket)
     if (outcome instanceof Lease) {
       this.#running.add(ticket)
@@ -354,7 +355,7 @@ export class FairQueueCore {
   }
 
   #ranOut(ticket: Ticket): void {
-    this.#running.delete(ticket)
+    this.#running.remove(ticket)
     if (this.#running.size === 0) this.#onIdle?.()
   }
 

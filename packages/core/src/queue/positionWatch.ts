@@ -10,7 +10,7 @@ const SAMPLED = 32
 export class PositionWatch {
   readonly #clock: Clock
   readonly #intervalMs: number
-  readonly #waiting: ReadonlySet<Ticket>
+  readonly #waiting: Iterable<Ticket>
   readonly #look: (sample: readonly Ticket[]) => Promise<StoreStatus>
   readonly #watched = new Set<Ticket>()
   #timer: Timer | undefined
@@ -19,7 +19,7 @@ export class PositionWatch {
   constructor(
     clock: Clock,
     intervalMs: number,
-    waiting: ReadonlySet<Ticket>,
+    waiting: Iterable<Ticket>,
     look: (sample: readonly Ticket[]) => Promise<StoreStatus>,
   ) {
     this.#clock = clock

@@ -1,3 +1,4 @@
+import type { Link } from '../base/chain.js'
 import type { Timer } from '../base/clock.js'
 import {
   CancelledError,
@@ -34,11 +35,15 @@ export interface TicketRequest {
 }
 
 /** One request's place in a queue, from the door to its end. Made by `queue.enter()`. */
-export class Ticket implements Place, LeaseOwner, Expiring {
+export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
   readonly key: string | null
   readonly permits: number
   /** @internal The store's. */
   slot: unknown = undefined
+  /** @internal Its neighbours among the waiting, then among the running tickets of its queue. */
+  previous: Ticket | undefined
+  /** @internal */
+  next: Ticket | undefined
   readonly #host: TicketHost<Ticket>
   readonly #enteredAtMs: number
   readonly #maxWaitMs: number

@@ -58,7 +58,7 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: 'd56183bb0080a8c240d58baea04b635d0a480785',
+  sha1: '00df9f7280828412144829dde11081a303a9f946',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -208,6 +208,7 @@ if limit < 0 or declaring or rejoining then
   if changed then putInForce(record) end
 end
 local leaseEnd = now + math.ceil(leaseMs)
+local leaseEndText = string.format('%.0f', leaseEnd)
 local record = storedRecord()
 local conflicts = ifVersion ~= '' and tonumber(ifVersion) ~= record.version
 if not conflicts then
@@ -216,6 +217,7 @@ if not conflicts then
   record.by = by
   putInForce(record)
   leaseEnd = now + math.ceil(leaseMs)
+  leaseEndText = string.format('%.0f', leaseEnd)
 end
 local mayGrant, nudge = not conflicts, not conflicts
 local ownGrants, otherGrants = {}, {}
@@ -242,7 +244,7 @@ if free > 0 and waitingCount > 0 then
       else
         free = free - permits
         removed[#removed + 1] = member
-        granted[#granted + 1] = leaseEnd
+        granted[#granted + 1] = leaseEndText
         granted[#granted + 1] = member
         seq = math.max(seq + 1, serverUs)
         local owner = ownerOf(member)
@@ -384,7 +386,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: 'f3842e2280f8b543775f9fd58af4082f80de85e7',
+  sha1: '36e1828513851e66e1f6e4099e833d0191ca0c2e',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -475,14 +477,15 @@ local applies = not forgotten and not repeated
 if forgotten and stalled then sweepAt = 0 end
 local lives = not forgotten
 local room = false
+local aliveText = string.format('%.0f', now + livenessMs)
 if lives then
-  local beaten = redis.pcall('ZADD', instances, now + livenessMs, instance)
+  local beaten = redis.pcall('ZADD', instances, aliveText, instance)
   room = type(beaten) ~= 'table'
   sweepAt = math.min(sweepAt, now + livenessMs)
 end
 if not room then
   redis.call('ZREM', waiting, '')
-  if lives then redis.call('ZADD', instances, now + livenessMs, instance) end
+  if lives then redis.call('ZADD', instances, aliveText, instance) end
 end
 local known = ''
 if lives then
@@ -567,6 +570,7 @@ end
   if changed then putInForce(record) end
 end
 local leaseEnd = now + math.ceil(leaseMs)
+local leaseEndText = string.format('%.0f', leaseEnd)
 local firstCancel = operations + releases
 local firstAcquire = firstCancel + cancels
 if applies then
@@ -641,7 +645,7 @@ if free > 0 and waitingCount > 0 then
       else
         free = free - permits
         removed[#removed + 1] = member
-        granted[#granted + 1] = leaseEnd
+        granted[#granted + 1] = leaseEndText
         granted[#granted + 1] = member
         seq = math.max(seq + 1, serverUs)
         local owner = ownerOf(member)
@@ -687,17 +691,18 @@ if applies then
       else
         seq = math.max(seq + 1, serverUs)
         if first == 0 then first = seq end
-        local member = string.format('%016.0f', seq) .. ':' .. instance .. ':' .. operation
+        local number = string.format('%016.0f', seq)
+        local member = number .. ':' .. instance .. ':' .. operation
         if permits > 1 then weighted = 1 end
         if goesFirst then
           word = 'g'
           free = free - permits
-          started[#started + 1] = leaseEnd
+          started[#started + 1] = leaseEndText
           started[#started + 1] = member
         else
           word = 'q'
           waitingCount = waitingCount + 1
-          line[#line + 1] = seq
+          line[#line + 1] = number
           line[#line + 1] = member
         end
       end
@@ -845,7 +850,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '682bbd976b14c0eaa2ff376ce44cb7196bd7eae4',
+  sha1: '2a3386875f6491f587b5a8bc80fbfb0d368d984d',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -931,14 +936,15 @@ end
 if keptBatch and batch < keptBatch then return { 'ok', knownEpoch } end
 local lives = true
 local room = false
+local aliveText = string.format('%.0f', now + livenessMs)
 if lives then
-  local beaten = redis.pcall('ZADD', instances, now + livenessMs, instance)
+  local beaten = redis.pcall('ZADD', instances, aliveText, instance)
   room = type(beaten) ~= 'table'
   sweepAt = math.min(sweepAt, now + livenessMs)
 end
 if not room then
   redis.call('ZREM', waiting, '')
-  if lives then redis.call('ZADD', instances, now + livenessMs, instance) end
+  if lives then redis.call('ZADD', instances, aliveText, instance) end
 end
 local declaring, rejoining = false, true
 if limit < 0 or declaring or rejoining then
@@ -1005,6 +1011,7 @@ end
   if changed then putInForce(record) end
 end
 local leaseEnd = now + math.ceil(leaseMs)
+local leaseEndText = string.format('%.0f', leaseEnd)
 seq = math.max(seq, fence)
 sweepAt = 0
 local firstRunning = tickets + lines

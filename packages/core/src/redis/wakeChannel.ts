@@ -37,6 +37,8 @@ export class WakeChannel {
       autoResubscribe: false,
       maxRetriesPerRequest: null,
       enableOfflineQueue: false,
+      // Nothing is lost with it; ioredis' own two seconds would keep a process alive.
+      disconnectTimeout: 0,
     })
     this.#subscriber = subscriber
     subscriber.on('error', (error) => {

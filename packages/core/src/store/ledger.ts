@@ -3,7 +3,8 @@ import type { LeaseLostCause } from '../base/errors.js'
 import type { Place, RefusalReason } from './contract.js'
 import type { Verdicts } from './exchanger.js'
 import type { Outbox } from './outbox.js'
-import { readMember, Slot } from './slot.js'
+import { readMember, type Slot } from './slot.js'
+import { SlotTable } from './slotTable.js'
 
 /** A handler starts only while less than this share of `livenessMs` has passed since the exchange that let it in was sent (R12). */
 const FRESH_SHARE = 0.8
@@ -21,12 +22,11 @@ export interface Proof {
 
 /** What this instance holds or waits for, and what each piece of news from the store means for it. */
 export class Ledger {
-  readonly #slots = new Map<string, Slot>()
+  readonly #slots = new SlotTable()
   readonly #clock: Clock
   readonly #outbox: Outbox
   readonly #instance: string
   readonly #freshMs: number
-  #tickets = 0
   #waiting = 0
   #running = 0
   /** The hard cap on a run, as the settings have it. */
@@ -54,15 +54,14 @@ export class Ledger {
     return this.#waiting + this.#running
   }
 
-  *all(): Generator<Slot> {
-    yield* this.#slots.values()
+  /** All slots of this moment. */
+  all(): readonly Slot[] {
+    return this.#slots.all()
   }
 
   open(place: Place): Slot {
-    this.#tickets += 1
-    const slot = new Slot(place, this.#tickets.toString(36), this.#clock.now())
+    const slot = this.#slots.open(place, this.#clock.now())
     place.slot = slot
-    this.#slots.set(slot.ticket, slot)
     return slot
   }
 
@@ -72,7 +71,7 @@ export class Ledger {
     else if (slot.state === 'running') this.#running -= 1
     slot.state = 'gone'
     slot.place.slot = undefined
-    this.#slots.delete(slot.ticket)
+    this.#slots.close(slot)
   }
 
   /** Closes a slot and tells its place why. */
@@ -140,15 +139,15 @@ export class Ledger {
     const [member = '', fenceText] = grant.split('/')
     const name = readMember(member)
     const fence = Number(fenceText)
-    if (name === undefined || !Number.isSafeInteger(fence)) return
-    const slot = this.#slots.get(name.ticket)
+    if (name === undefined || !Number.isSafeInteger(fence) || fence < 1) return
+    const slot = this.#slots.find(name.ticket)
     if (slot?.state === 'sent' && !slot.unwanted) {
       // The hint overtook the answer to its own acquire.
       slot.number = name.number
       slot.state = 'waiting'
       this.#waiting += 1
     }
-    if (slot === undefined || slot.number !== name.number) this.#outbox.release(member)
+    if (slot === undefined || slot.number !== name.number) this.#outbox.giveBack(member)
     else if (slot.state === 'waiting') this.#grant(slot, fence, proof)
   }
 
@@ -173,15 +172,15 @@ export class Ledger {
     const seen = new Set<Slot>()
     for (const member of members) {
       const name = readMember(member)
-      const slot = name === undefined ? undefined : this.#slots.get(name.ticket)
+      const slot = name === undefined ? undefined : this.#slots.find(name.ticket)
       if (slot === undefined || slot.number !== name?.number) {
-        this.#outbox.release(member)
+        this.#outbox.giveBack(member)
         continue
       }
       seen.add(slot)
       if (slot.state === 'waiting') this.#grant(slot, fence, proof)
     }
-    for (const slot of this.#slots.values()) {
+    for (const slot of this.#slots.all()) {
       // Only what was granted before that exchange was sent can be missing from its answer (R11).
       if (slot.state === 'running' && slot.grantedAtMs < proof.sentAtMs && !seen.has(slot)) this.lose(slot, 'taken')
     }
@@ -191,8 +190,8 @@ export class Ledger {
   giveUp(slot: Slot): boolean {
     switch (slot.state) {
       case 'unsent':
-        this.#outbox.withdraw(slot)
         this.close(slot)
+        this.#outbox.withdrawn()
         return false
       case 'held':
         this.close(slot)
@@ -217,7 +216,7 @@ export class Ledger {
   /** The limit is now so: whoever needs more can never run (R8). */
   refuseImpossible(concurrency: number): void {
     if (concurrency === 0) return
-    for (const slot of this.#slots.values()) {
+    for (const slot of this.#slots.all()) {
       if (slot.place.permits <= concurrency || slot.state !== 'waiting') continue
       this.#outbox.cancel(slot.member(this.#instance))
       this.refuse(slot, 'limitFell')

@@ -35,20 +35,27 @@ export class Deferred {
   }
 }
 
-/** What is to be told to the store, collected while an exchange is under way. */
+/** Withdrawn acquires stay where they are until there are so many of them. */
+const MOST_WITHDRAWN = 1000
+
+/**
+ * What is to be told to the store, collected while an exchange is under way. (Arrays that are given away whole: a set that is emptied
+ * over and over keeps what was in it alive until a major collection.)
+ */
 export class Outbox {
-  #releases = new Set<string>()
-  #cancels = new Set<string>()
-  #acquires = new Set<Slot>()
+  #releases: string[] = []
+  #cancels: string[] = []
+  #acquires: Slot[] = []
+  #withdrawn = 0
   #settled = new Deferred()
 
   get isEmpty(): boolean {
-    return this.#releases.size === 0 && this.#cancels.size === 0 && this.#acquires.size === 0
+    return this.#releases.length === 0 && this.#cancels.length === 0 && this.#acquires.length === this.#withdrawn
   }
 
   /** The acquires that have not been sent, oldest first. */
-  get acquires(): ReadonlySet<Slot> {
-    return this.#acquires
+  get acquires(): readonly Slot[] {
+    return this.#acquires.filter(({ state }) => state === 'unsent')
   }
 
   /** Resolves with the batch that holds what is in the outbox now. */
@@ -57,58 +64,58 @@ export class Outbox {
   }
 
   acquire(slot: Slot): void {
-    this.#acquires.add(slot)
+    this.#acquires.push(slot)
   }
 
-  /** An acquire and its cancel vanish both if neither has been sent (R7). */
-  withdraw(slot: Slot): void {
-    this.#acquires.delete(slot)
+  /** An acquire and its cancel vanish both if neither has been sent (R7). To be told when the slot is no longer `unsent`. */
+  withdrawn(): void {
+    this.#withdrawn += 1
+    if (this.#withdrawn <= MOST_WITHDRAWN || this.#withdrawn * 2 < this.#acquires.length) return
+    this.#acquires = [...this.acquires]
+    this.#withdrawn = 0
   }
 
   release(member: string): void {
-    this.#releases.add(member)
+    this.#releases.push(member)
+  }
+
+  /** The release of a grant that nobody wants; news of it may come many times. */
+  giveBack(member: string): void {
+    if (!this.#releases.includes(member)) this.#releases.push(member)
   }
 
   cancel(member: string): void {
-    this.#cancels.add(member)
+    this.#cancels.push(member)
   }
 
   /** Puts acquires before those that came later. */
-  acquireFirst(slots: Iterable<Slot>): void {
-    this.#acquires = new Set([...slots, ...this.#acquires])
+  acquireFirst(slots: readonly Slot[]): void {
+    this.#acquires = [...slots, ...this.acquires]
+    this.#withdrawn = 0
   }
 
   /** Puts a batch back that was not applied; it goes out again under a new number. */
   putBack(batch: Batch): void {
-    for (const member of batch.releases) this.#releases.add(member)
-    for (const member of batch.cancels) this.#cancels.add(member)
+    this.#releases = [...batch.releases, ...this.#releases]
+    this.#cancels = [...batch.cancels, ...this.#cancels]
     this.acquireFirst(batch.acquires)
     void this.#settled.promise.then(() => batch.settled.resolve())
   }
 
   /** Takes out the next batch. */
   take(): Batch {
-    const releases = takeSome(this.#releases, MOST_OPERATIONS)
-    const cancels = takeSome(this.#cancels, MOST_OPERATIONS - releases.length)
-    const acquires = takeSome(this.#acquires, MOST_OPERATIONS - releases.length - cancels.length)
+    if (this.#withdrawn > 0) this.acquireFirst([])
+    const releases = this.#releases
+    this.#releases = releases.length > MOST_OPERATIONS ? releases.splice(MOST_OPERATIONS) : []
+    const cancels = this.#cancels
+    const cancelsAtMost = MOST_OPERATIONS - releases.length
+    this.#cancels = cancels.length > cancelsAtMost ? cancels.splice(cancelsAtMost) : []
+    const acquires = this.#acquires
+    const acquiresAtMost = cancelsAtMost - cancels.length
+    this.#acquires = acquires.length > acquiresAtMost ? acquires.splice(acquiresAtMost) : []
     // Who waits for a release that did not fit waits on.
     const settled = this.isEmpty ? this.#settled : new Deferred()
     if (this.isEmpty) this.#settled = new Deferred()
     return { releases, cancels, acquires, settled }
   }
-}
-
-function takeSome<Item>(items: Set<Item>, most: number): Item[] {
-  if (items.size <= most) {
-    const all = [...items]
-    items.clear()
-    return all
-  }
-  const some: Item[] = []
-  for (const item of items) {
-    if (some.length === most) break
-    some.push(item)
-    items.delete(item)
-  }
-  return some
 }

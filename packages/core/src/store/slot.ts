@@ -10,6 +10,8 @@ export type SlotState = 'unsent' | 'sent' | 'held' | 'waiting' | 'running' | 'go
 /** An instance's notes on one place. */
 export class Slot {
   readonly place: Place
+  /** Where its instance keeps it. */
+  readonly index: number
   /** The ticket as the store calls it: unique in its instance (R1). */
   readonly ticket: string
   /** What an acquire sends; behind number and instance it is the rest of the member text. */
@@ -26,8 +28,9 @@ export class Slot {
   /** When its lease ends at the latest (R13). Monotonic ms. */
   endsAtMs: number = Infinity
 
-  constructor(place: Place, ticket: string, nowMs: number) {
+  constructor(place: Place, index: number, ticket: string, nowMs: number) {
     this.place = place
+    this.index = index
     this.ticket = ticket
     this.operation = `${ticket}:${place.permits}:${encodeKey(place.key)}`
     this.askedAtMs = nowMs
