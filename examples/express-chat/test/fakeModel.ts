@@ -19,6 +19,11 @@ export class Conversation {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders()
   }
 
+  /** Whether the answer can still be said. */
+  get isOpen(): boolean {
+    return !this.#res.closed && !this.#res.writableEnded
+  }
+
   /** Whether the asker hung up before the answer was complete. */
   get wasLeft(): boolean {
     return this.#res.closed && !this.#res.writableEnded
@@ -82,7 +87,7 @@ export class FakeModel {
 
   answerEverything(): void {
     this.#eager = true
-    for (const conversation of this.conversations) conversation.finish()
+    for (const conversation of this.conversations) if (conversation.isOpen) conversation.finish()
   }
 
   async #hear(req: IncomingMessage, res: ServerResponse): Promise<void> {

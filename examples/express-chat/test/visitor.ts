@@ -40,6 +40,12 @@ export class Visitor {
     return this.cards().filter({ has: this.page.getByRole('heading', { name: question, exact: true }) })
   }
 
+  /** The question of the card that stands at a place, e.g. `Next` or `2nd`. */
+  async questionAt(place: string): Promise<string> {
+    const card = this.cards().filter({ has: this.page.getByText(place, { exact: true }) })
+    return await card.getByRole('heading').innerText()
+  }
+
   cards(): Locator {
     return this.page.getByRole('listitem')
   }
@@ -57,14 +63,9 @@ export class Visitor {
   }
 }
 
-/** Where a card says it stands, e.g. `3rd in line, about 12 s`. */
-export function stateOf(card: Locator): Locator {
-  return card.getByRole('status')
-}
-
-/** Waits until a card says so. */
+/** Waits until a card says where it stands, e.g. `3rd in line, about 12 s`. */
 export async function says(card: Locator, state: RegExp): Promise<void> {
-  await eventually(() => stateOf(card).textContent()).toMatch(state)
+  await eventually(() => card.getByRole('status').textContent()).toMatch(state)
 }
 
 export function answerOf(card: Locator): Promise<string | null> {
