@@ -55,6 +55,8 @@ export class RemoteInstance implements Instance {
   /** When the exchange was sent that was answered last; before any, never. */
   #provenAtMs = -Infinity
   #knownInstances = ''
+  /** When the exchange was sent that told of them; before any, never. */
+  #knownAtMs = -Infinity
   #healthy = true
   #lastError: unknown
 
@@ -214,11 +216,11 @@ export class RemoteInstance implements Instance {
   async #exchange(): Promise<boolean> {
     const batch = this.#outbox.take()
     this.#underWay = batch
-    const full = this.#wantsFull
+    const sentAtMs = this.#clock.now()
+    const full = this.#wantsFull || this.#knowsTooLittle(batch, sentAtMs)
     this.#wantsFull = false
     this.#batchNumber += 1
     for (const slot of batch.acquires) slot.state = 'sent'
-    const sentAtMs = this.#clock.now()
     const request: Omit<ExchangeRequest, 'holds'> = {
       batch: this.#batchNumber,
       ...this.#standing,
@@ -237,6 +239,15 @@ export class RemoteInstance implements Instance {
     if (reply === undefined) return false
     this.#setHealthy(true)
     return await this.#apply(batch, reply, sentAtMs)
+  }
+
+  /**
+   * Whoever has tickets must know for whom a grace would have to wait (R16), also if the hint of somebody's coming was lost; so it asks
+   * with its first tickets, and then at least as often as others prove that they live.
+   */
+  #knowsTooLittle(batch: Batch, nowMs: number): boolean {
+    const has = this.#ledger.stored > 0 || batch.acquires.length > 0
+    return has && nowMs - this.#knownAtMs >= this.#options.livenessMs / 3
   }
 
   async #apply(batch: Batch, reply: ExchangeReply, sentAtMs: number): Promise<boolean> {
@@ -274,6 +285,7 @@ export class RemoteInstance implements Instance {
     const held = this.#ledger.applyVerdicts(batch.acquires, reply.verdicts, reply.waiting, proof)
     if (reply.full !== null) {
       this.#knownInstances = reply.full.instances
+      this.#knownAtMs = sentAtMs
       // Those granted since the exchange before: their leases are counted from there (R13).
       this.#ledger.applyRunning(reply.full.running, reply.full.fence, {
         sentAtMs,
