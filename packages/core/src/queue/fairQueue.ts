@@ -150,13 +150,16 @@ export class FairQueueCore {
     return outcome instanceof Lease ? outcome : await ticket.granted
   }
 
-  /** Waits, runs `work`, releases whatever happens, and returns what `work` returned, also if the lease was lost on the way. */
+  /**
+   * Waits, runs `work`, releases whatever happens, and returns what `work` returned, also if the lease was lost on the way. The release goes
+   * to the store at once, but the result does not wait for its answer.
+   */
   async run<Result>(work: (lease: Lease) => Result | PromiseLike<Result>, options?: EnterOptions): Promise<Result> {
     const lease = await this.acquire(options)
     try {
       return await work(lease)
     } finally {
-      await lease.release()
+      void lease.release()
     }
   }
 
