@@ -171,6 +171,8 @@ describe('The page of the example', () => {
     first.say('y'.repeat(500))
     await eventually(() => visitor.page.evaluate('document.body.innerText')).toContain('y'.repeat(500))
     expect(await visitor.page.evaluate('[document.documentElement.scrollWidth, innerWidth]')).toEqual([360, 360])
+    const sideways = `[...document.querySelectorAll('.answer')].filter((it) => it.scrollWidth > it.clientWidth).length`
+    expect(await visitor.page.evaluate(sideways)).toBe(0)
   })
 
   it('works by keyboard alone', async () => {

@@ -29,6 +29,8 @@ describe('On a signal the example', () => {
     const untold = await RawClient.connect(server.port)
     untold.request('POST', '/ask', { 'Content-Type': 'application/json' }, '{"question":"Who waits in silence?"}')
     await server.untilCounts(1, 2)
+    // Browsers open connections that they do not need yet.
+    await RawClient.connect(server.port)
 
     const exit = once(server.process, 'exit')
     server.process.kill(signal)
