@@ -58,6 +58,7 @@ export class VirtualRedis {
   readonly #redis: TestRedis
   readonly #startMs: number
   #elapsedMs = 0
+  #executed = 0
   /** Moves the server's wall clock only, in milliseconds. */
   skewMs = 0
 
@@ -75,7 +76,8 @@ export class VirtualRedis {
   async process(options: ClientOptions = {}, version: IoredisVersion = 'ioredis 6'): Promise<VirtualProcess> {
     const real = this.#redis.client(options, version)
     await real.ping()
-    const client = new ChaosClient(real, { serverMs: () => this.serverMs })
+    // Even while time stands still no two calls are executed in the same microsecond.
+    const client = new ChaosClient(real, { serverMs: () => this.serverMs + (this.#executed++ % 1000) / 1000 })
     const process = new VirtualProcess(client, this.#elapsedMs)
     this.processes.push(process)
     return process

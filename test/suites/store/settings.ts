@@ -172,6 +172,24 @@ export function settingsTests(makeWorld: MakeWorld): void {
     expect(await b.status()).toMatchObject({ enabled: true, running: 0 })
   })
 
+  test('a queue that is switched off lets its waiters pass', async () => {
+    const world = makeWorld()
+    const [a, b] = (await queues(world, 2, { concurrency: 1, maxWaitMs: '1h' })) as [FairQueue, FairQueue]
+    const holder = await a.acquire()
+    const waiters = [a.enter(), b.enter(), b.enter()]
+    await world.settled()
+    await a.configure({ enabled: false })
+    await world.advance(1200)
+    expect(statesOf(waiters)).toEqual(['granted', 'granted', 'granted'])
+    expect((await waiters[1]!.granted).counted).toBe(false)
+    await world.settled()
+    expect(await b.status()).toMatchObject({ running: 1, waiting: 0 })
+    for (const ticket of waiters) await release(ticket)
+    await holder.release()
+    await world.settled()
+    expect(await b.status()).toMatchObject({ running: 0, waiting: 0, local: { running: 0, waiting: 0 } })
+  })
+
   test("an operator's maxWaitMs caps what callers ask for", async () => {
     const world = makeWorld()
     const queue = await world.queue({ concurrency: 0, maxWaitMs: '1h' })

@@ -1,5 +1,6 @@
+import type { FairQueue, Ticket } from '@fairqueue/core'
 import { useRedis } from '@fairqueue/test/kit/clients'
-import { VirtualRedis } from '@fairqueue/test/kit/virtualRedis'
+import { VirtualRedis, type VirtualProcess } from '@fairqueue/test/kit/virtualRedis'
 import { describe, expect, test } from 'vitest'
 
 const redis = useRedis()
@@ -19,25 +20,27 @@ async function twoWhoRun(world: VirtualRedis) {
   return { queue, second }
 }
 
-/** The store is lost, the first is back, the second is not yet: whoever comes must not run beside the two. */
-async function expectNobodyBeside({ queue, second }: Awaited<ReturnType<typeof twoWhoRun>>, world: VirtualRedis) {
-  second.stall()
+/** The store is lost, the first is back, the others are not yet; then a newcomer asks. */
+async function loseAndEnter(world: VirtualRedis, queue: FairQueue, others: readonly VirtualProcess[]): Promise<Ticket> {
+  for (const other of others) other.stall()
   // (A memory that is lost in the same microsecond in which it began would look like the old one.)
   await world.advance(1)
   await redis.client().flushall()
   const newcomer = queue.enter()
   await world.settled()
-  expect(newcomer.state).toBe('waiting')
-  await second.wake()
-  await world.advance(livenessMs / 3 + 100)
-  expect(newcomer.state).toBe('waiting')
-  expect((await queue.status()).running).toBe(2)
+  return newcomer
 }
 
 describe('who has tickets knows for whom a grace has to wait, also where every hint is lost (R16)', () => {
   test('of those who were there before it', async () => {
     const world = new VirtualRedis(redis)
-    await expectNobodyBeside(await twoWhoRun(world), world)
+    const { queue, second } = await twoWhoRun(world)
+    const newcomer = await loseAndEnter(world, queue, [second])
+    expect(newcomer.state).toBe('waiting')
+    await second.wake()
+    await world.advance(livenessMs / 3 + 100)
+    expect(newcomer.state).toBe('waiting')
+    expect((await queue.status()).running).toBe(2)
   })
 
   test('of those who came after it, with the next proof of life', async () => {
@@ -47,11 +50,7 @@ describe('who has tickets knows for whom a grace has to wait, also where every h
     const third = await world.process()
     await third.queue(options).acquire()
     await world.advance(livenessMs / 3 + 100)
-    third.stall()
-    second.stall()
-    await redis.client().flushall()
-    const newcomer = queue.enter()
-    await world.settled()
+    const newcomer = await loseAndEnter(world, queue, [second, third])
     await second.wake()
     expect(newcomer.state).toBe('waiting')
     await third.wake()
