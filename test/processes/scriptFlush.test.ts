@@ -17,7 +17,7 @@ test('scripts that are flushed between any two operations cost one EVAL per scri
   const looks = processes.map(async (process) => {
     while (isLoaded) for (const { degraded } of await process.statuses(5)) expect(degraded).toBe(false)
   })
-  await Promise.all(processes.map((process) => process.enter(150, { workMs: 5, everyMs: 2 })))
+  await Promise.all(processes.map((process) => process.enter(150, { workMs: 20, everyMs: 2 })))
   await processes[0]!.configure(4, 'operator')
   await world().ended(300)
   isLoaded = false
