@@ -19,7 +19,7 @@
 --@arg releases   number  how many of the operations are members to release
 --@arg cancels    number  how many of the next are members to cancel, from the line or from running (R7)
 --@args operations members to release, members to cancel, then acquires as ticket:permits:key
---@reply ok, epoch, kept, nextMs (-1: exchange again at once), graceMs, waiting, settings[, fence, own running, instances]
+--@reply ok, epoch, kept, nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
 --@reply rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
 --@reply stale: a late copy of an earlier batch; ignored
 --@include open
@@ -117,6 +117,10 @@ end
 -- Whoever asked for more than one permit has gone: counting suffices again.
 if waitingCount == 0 and runningCount == 0 then weighted = 0 end
 
+-- Each lease that is learned of from the list has a fence of its own (R2).
+local firstFence = seq + 1
+if full == 1 then seq = seq + runningCount end
+
 -- 6. hints; whoever is new is told to the others, who may have to wait for it after a loss (R16)
 local nudge = applies and not aliveUntil
 --@include hints
@@ -135,7 +139,7 @@ if full == 1 then
       if member ~= '~' and ownerOf(member) == instance then own[#own + 1] = member end
     end
   end
-  reply[8] = string.format('%.0f', seq)
+  reply[8] = string.format('%.0f', firstFence)
   reply[9] = table.concat(own, ',')
   reply[10] = table.concat(redis.call('ZRANGEBYSCORE', instances, '-inf', '(inf', 'LIMIT', 0, 500), ' ')
 end

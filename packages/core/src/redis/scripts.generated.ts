@@ -380,13 +380,13 @@ export interface ExchangeArguments {
 /**
  * Applies one batch of an instance: releases and cancels, proof of life, sweep, grants, acquires, hints, in this order (R6).
  *
- * Replies ok, epoch, kept, nextMs (-1: exchange again at once), graceMs, waiting, settings[, fence, own running, instances]
+ * Replies ok, epoch, kept, nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
  * Replies rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
  * Replies stale: a late copy of an earlier batch; ignored
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '36e1828513851e66e1f6e4099e833d0191ca0c2e',
+  sha1: 'd5a7636c5eb4bf56d4794c7f23e61608f90886a9',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -720,6 +720,8 @@ if applies then
   change('kept:' .. instance, kept)
 end
 if waitingCount == 0 and runningCount == 0 then weighted = 0 end
+local firstFence = seq + 1
+if full == 1 then seq = seq + runningCount end
 local nudge = applies and not aliveUntil
 for owner, list in pairs(otherGrants) do
   redis.pcall('PUBLISH', channel .. string.match(owner, '^[^.]+'), owner .. ' ' .. knownEpoch .. ' ' .. list)
@@ -768,7 +770,7 @@ if full == 1 then
       if member ~= '~' and ownerOf(member) == instance then own[#own + 1] = member end
     end
   end
-  reply[8] = string.format('%.0f', seq)
+  reply[8] = string.format('%.0f', firstFence)
   reply[9] = table.concat(own, ',')
   reply[10] = table.concat(redis.call('ZRANGEBYSCORE', instances, '-inf', '(inf', 'LIMIT', 0, 500), ' ')
 end

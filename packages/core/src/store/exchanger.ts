@@ -59,7 +59,7 @@ export interface ExchangeApplied {
   readonly settings: SettingsNews | null
   /** Bounded work is left over: exchange again at once. */
   readonly more: boolean
-  /** With `full`: a fresh fence, own running members, all instances. */
+  /** With `full`: own running members and the first of as many fresh fences, all instances. */
   readonly full: { readonly fence: number; readonly running: readonly string[]; readonly instances: string } | null
 }
 

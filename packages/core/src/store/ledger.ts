@@ -167,8 +167,8 @@ export class Ledger {
     slot.place.onGranted({ fence, endsAtMs: slot.endsAtMs })
   }
 
-  /** All own running tickets as the store has them. */
-  applyRunning(members: readonly string[], fence: number, proof: Proof): void {
+  /** All own running tickets as the store has them; from `firstFence` on there is a fence for each. */
+  applyRunning(members: readonly string[], firstFence: number, proof: Proof): void {
     const seen = new Set<Slot>()
     for (const member of members) {
       const name = readMember(member)
@@ -177,8 +177,8 @@ export class Ledger {
         this.#outbox.giveBack(member)
         continue
       }
+      if (slot.state === 'waiting') this.#grant(slot, firstFence + seen.size, proof)
       seen.add(slot)
-      if (slot.state === 'waiting') this.#grant(slot, fence, proof)
     }
     for (const slot of this.#slots.all()) {
       // Only what was granted before that exchange was sent can be missing from its answer (R11).
