@@ -231,7 +231,7 @@ export class ChaosClient implements RedisClient {
     return new Promise((resolve, reject) => {
       reply.then(
         (value) => this.#gate.pass(() => resolve(value)),
-        (error: unknown) => this.#gate.pass(() => reject(error)),
+        (error: Error) => this.#gate.pass(() => reject(error)),
       )
     })
   }

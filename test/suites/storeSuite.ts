@@ -12,15 +12,33 @@ import type { MakeWorld } from './store/world.js'
 
 /** What every store must do. `makeWorld` is called within each test. */
 export function storeSuite(name: string, makeWorld: MakeWorld): void {
-  describe(name, () => {
-    describe('the limit', () => limitTests(makeWorld))
-    describe('waiting', () => waitTests(makeWorld))
-    describe('leases', () => leaseTests(makeWorld))
-    describe('settings', () => settingsTests(makeWorld))
-    describe('closing', () => closingTests(makeWorld))
-    describe('positions', () => positionTests(makeWorld))
-    describe('events', () => eventTests(makeWorld))
-    describe('names', () => nameTests(makeWorld))
-    describe('bad values', () => badValueTests(makeWorld))
+  describe(`the store suite on ${name}`, () => {
+    describe('the limit', () => {
+      limitTests(makeWorld)
+    })
+    describe('waiting', () => {
+      waitTests(makeWorld)
+    })
+    describe('leases', () => {
+      leaseTests(makeWorld)
+    })
+    describe('settings', () => {
+      settingsTests(makeWorld)
+    })
+    describe('closing', () => {
+      closingTests(makeWorld)
+    })
+    describe('positions', () => {
+      positionTests(makeWorld)
+    })
+    describe('events', () => {
+      eventTests(makeWorld)
+    })
+    describe('names', () => {
+      nameTests(makeWorld)
+    })
+    describe('bad values', () => {
+      badValueTests(makeWorld)
+    })
   })
 }

@@ -10,7 +10,7 @@ export function closingTests(makeWorld: MakeWorld): void {
     const waiters = [a.enter(), a.enter()]
     const other = b.enter()
     await world.settled()
-    const closed = vi.fn()
+    const closed = vi.fn<(payload: unknown) => void>()
     const closing = a.close({ graceMs: '5s' }).then(closed)
     expect(a.closing).toBe(true)
     expect(a.close()).toBe(a.close())
@@ -32,7 +32,7 @@ export function closingTests(makeWorld: MakeWorld): void {
   test('what still runs when the grace of closing is over loses its lease, and others go on', async () => {
     const world = makeWorld()
     const [a, b] = (await queues(world, 2, { concurrency: 1, maxWaitMs: '1m' })) as [FairQueue, FairQueue]
-    const lost = vi.fn()
+    const lost = vi.fn<(payload: unknown) => void>()
     a.on('leaseLost', lost)
     const ticket = a.enter()
     const lease = await ticket.granted

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { FairQueue, QueueEvents } from '@fairqueue/core'
+import type { FairQueue, Logger, QueueEvents } from '@fairqueue/core'
 import { queues, type MakeWorld } from './world.js'
 
 const names = [
@@ -62,8 +62,8 @@ export function eventTests(makeWorld: MakeWorld): void {
   test('a listener that throws harms nobody and is told as an error', async () => {
     const world = makeWorld()
     const queue = await world.queue({ concurrency: 1, maxWaitMs: '1m' })
-    const errors = vi.fn()
-    const second = vi.fn()
+    const errors = vi.fn<(payload: unknown) => void>()
+    const second = vi.fn<(payload: unknown) => void>()
     queue.on('error', errors)
     queue.on('granted', () => {
       throw new Error('bad listener')
@@ -88,7 +88,7 @@ export function eventTests(makeWorld: MakeWorld): void {
 
   test('without an error listener it is the logger that hears, and a logger that throws harms nobody', async () => {
     const world = makeWorld()
-    const warn = vi.fn(() => {
+    const warn = vi.fn<Logger['warn']>(() => {
       throw new Error('bad logger')
     })
     const queue = await world.queue({ concurrency: 1, logger: { warn } })
@@ -106,7 +106,7 @@ export function eventTests(makeWorld: MakeWorld): void {
   test('a listener taken off hears nothing more', async () => {
     const world = makeWorld()
     const [a] = (await queues(world, 2, { concurrency: 1 })) as [FairQueue, FairQueue]
-    const listener = vi.fn()
+    const listener = vi.fn<(payload: unknown) => void>()
     a.on('granted', listener)
     await (await a.acquire()).release()
     a.off('granted', listener)
@@ -117,7 +117,7 @@ export function eventTests(makeWorld: MakeWorld): void {
   test('a ticket that nobody waits for is no unhandled rejection', async () => {
     const world = makeWorld()
     const queue = await world.queue({ concurrency: 0, maxWaitMs: 100 })
-    const unhandled = vi.fn()
+    const unhandled = vi.fn<(payload: unknown) => void>()
     process.on('unhandledRejection', unhandled)
     const ticket = queue.enter()
     void ticket.granted

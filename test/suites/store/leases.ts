@@ -39,7 +39,7 @@ export function leaseTests(makeWorld: MakeWorld): void {
       FairQueue,
       FairQueue,
     ]
-    const lost = vi.fn()
+    const lost = vi.fn<(payload: unknown) => void>()
     a.on('leaseLost', lost)
     const ticket = a.enter({ key: 'k' })
     const lease = await ticket.granted
@@ -85,7 +85,7 @@ export function leaseTests(makeWorld: MakeWorld): void {
   test('run returns the result also when the lease was lost on the way', async () => {
     const world = makeWorld()
     const queue = await world.queue({ concurrency: 1, leaseMs: 1000 })
-    const lost = vi.fn()
+    const lost = vi.fn<(payload: unknown) => void>()
     queue.on('leaseLost', lost)
     const result = queue.run(async (lease) => {
       await world.advance(1100)

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { FairQueue, Ticket } from '@fairqueue/core'
+import type { FairQueue, Logger, Ticket } from '@fairqueue/core'
 import { grantedOf, queues, release, statesOf, type MakeWorld } from './world.js'
 
 export function settingsTests(makeWorld: MakeWorld): void {
@@ -55,7 +55,7 @@ export function settingsTests(makeWorld: MakeWorld): void {
     const world = makeWorld()
     const [a, b] = (await queues(world, 2, { concurrency: 1 })) as [FairQueue, FairQueue]
     await world.settled()
-    const changed = vi.fn()
+    const changed = vi.fn<(payload: unknown) => void>()
     b.on('settingsChanged', changed)
     const record = await a.configure({ concurrency: 4, maxWaitMs: '5s', leaseMs: '1m', maxQueueSize: 7 }, { by: 'Ann' })
     expect(record).toEqual({
@@ -118,7 +118,7 @@ export function settingsTests(makeWorld: MakeWorld): void {
   test('an instance whose settings in code differ from those in force is told once', async () => {
     const world = makeWorld()
     const older = await world.queue({ concurrency: 5 })
-    const conflicts = vi.fn()
+    const conflicts = vi.fn<(payload: unknown) => void>()
     older.on('configConflict', conflicts)
     const ticket = older.enter()
     await world.settled()
@@ -137,9 +137,9 @@ export function settingsTests(makeWorld: MakeWorld): void {
 
   test('instances with the same settings in code have no conflict', async () => {
     const world = makeWorld()
-    const warn = vi.fn()
+    const warn = vi.fn<Logger['warn']>()
     const [a, b] = (await queues(world, 2, { concurrency: 5, logger: { warn } })) as [FairQueue, FairQueue]
-    const conflicts = vi.fn()
+    const conflicts = vi.fn<(payload: unknown) => void>()
     a.on('configConflict', conflicts)
     b.on('configConflict', conflicts)
     await a.configure({ concurrency: 3 })

@@ -157,8 +157,8 @@ export function waitTests(makeWorld: MakeWorld): void {
     first.cancel()
     await released
     await world.settled()
+    expect(first.state).toMatch(/^(granted|cancelled)$/)
     if (first.state === 'granted') await release(first)
-    else expect(first.state).toBe('cancelled')
     await world.settled()
     expect(second.state).toBe('granted')
     expect(await a.status()).toMatchObject({ running: 1, waiting: 0 })

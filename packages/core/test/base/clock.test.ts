@@ -12,7 +12,7 @@ describe('a timer of the system clock', () => {
   })
 
   test.each([25 * DAY_MS, 1e12, 2 ** 31 - 1, 2 ** 31, 5, 0])('B28: of %d ms fires once, at its moment', (delayMs) => {
-    const fired = vi.fn()
+    const fired = vi.fn<() => void>()
     systemClock.setTimer(fired, delayMs, 'background')
     vi.advanceTimersByTime(Math.max(0, delayMs - 1))
     expect(fired).toHaveBeenCalledTimes(delayMs === 0 ? 1 : 0)
@@ -22,7 +22,7 @@ describe('a timer of the system clock', () => {
   })
 
   test('B28: that is cancelled never fires, also after it was armed anew, and may be cancelled again', () => {
-    const fired = vi.fn()
+    const fired = vi.fn<() => void>()
     const timer = systemClock.setTimer(fired, 60 * DAY_MS, 'foreground')
     vi.advanceTimersByTime(40 * DAY_MS)
     timer.cancel()

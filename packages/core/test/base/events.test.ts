@@ -21,7 +21,7 @@ test('every listener of a name gets the payload, once however often it was added
 test('a listener that throws reaches onListenerError, and the others still run', () => {
   const errors: unknown[] = []
   const events = new Events<Payloads>((error) => errors.push(error))
-  const second = vi.fn()
+  const second = vi.fn<(payload: unknown) => void>()
   events.on('one', () => {
     throw new Error('bad')
   })
@@ -33,8 +33,8 @@ test('a listener that throws reaches onListenerError, and the others still run',
 
 test('listeners that come and go while an event is told change nothing for those that were there', () => {
   const events = new Events<Payloads>(() => undefined)
-  const late = vi.fn()
-  const second = vi.fn()
+  const late = vi.fn<(payload: unknown) => void>()
+  const second = vi.fn<(payload: unknown) => void>()
   events.on('one', () => {
     events.off('one', second)
     events.on('one', late)

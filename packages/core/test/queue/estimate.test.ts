@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Estimate } from '../../src/queue/estimate.js'
 
@@ -33,6 +33,23 @@ test('the last minute counts: an old rush is forgotten', () => {
   expect(estimate.etaMs(1)).toBeLessThan(1100)
 })
 
+test('between two grants the estimate counts down, and never below those who stand before', () => {
+  const estimate = estimateOf([0, 0], [10_000, 10])
+  expect([estimate.etaMs(1), estimate.etaMs(3)]).toEqual([1000, 3000])
+  estimate.note(10_400, 10)
+  expect([estimate.etaMs(1), estimate.etaMs(3)]).toEqual([600, 2600])
+  estimate.note(15_000, 10)
+  expect([estimate.etaMs(1), estimate.etaMs(3)]).toEqual([0, 2000])
+})
+
+test('after a minute without a grant nothing is known', () => {
+  const estimate = estimateOf([0, 0], [10_000, 10], [70_000, 10])
+  expect(estimate.etaMs(1)).toBe(0)
+  estimate.note(70_001, 10)
+  expect(estimate.etaMs(1)).toBeNull()
+  expect(estimate.rate).toBeCloseTo(10 / 70_001)
+})
+
 test('many looks a second are kept as one a second', () => {
   const estimate = new Estimate()
   for (let look = 0; look <= 20_000; look += 1) estimate.note(look * 10, look)
@@ -49,7 +66,7 @@ test('the estimate is never negative, never NaN, never infinite', () => {
   const sample = fc.tuple(fc.double({ min: 0, max: 1e13, noNaN: true }), fc.nat(1e9))
   fc.assert(
     fc.property(fc.array(sample, { maxLength: 30 }), fc.nat(1e6), (samples, position) => {
-      const etaMs = estimateOf(...(samples as [number, number][])).etaMs(position)
+      const etaMs = estimateOf(...samples).etaMs(position)
       expect(etaMs === null || (Number.isFinite(etaMs) && etaMs >= 0)).toBe(true)
     }),
   )

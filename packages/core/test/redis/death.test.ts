@@ -84,10 +84,10 @@ describe('a process that dies', () => {
   })
 
   test('B06: waits that are given up and tried again push no expiry further out', async () => {
-    const [world, ...clients] = (await processes(4)) as [VirtualRedis, ...VirtualProcess[]]
+    const [world, ...clients] = await processes(4)
     const queues = clients.map((client) => client.queue({ ...options, leaseMs: '1m', maxWaitMs: '30s' }))
     await queues[3]!.acquire()
-    const timedOut = vi.fn()
+    const timedOut = vi.fn<(payload: unknown) => void>()
     for (let round = 0; round < 100; round += 1) {
       for (const queue of queues.slice(0, 3)) queue.enter({ maxWaitMs: 50 }).granted.catch(timedOut)
       await world.advance(60)
@@ -115,7 +115,7 @@ describe('a process that stalls for longer than livenessMs', () => {
   test('B03: is told that its lease is lost, and never takes it back', async () => {
     const [world, a, b] = (await processes(2)) as [VirtualRedis, VirtualProcess, VirtualProcess]
     const [mine, theirs] = [a.queue(options), b.queue(options)]
-    const lost = vi.fn()
+    const lost = vi.fn<(payload: unknown) => void>()
     mine.on('leaseLost', lost)
     const lease = await mine.acquire({ key: 'k' })
     const next = theirs.enter()
@@ -144,7 +144,7 @@ describe('a process that stalls for longer than livenessMs', () => {
     const [world, a, b] = (await processes(2)) as [VirtualRedis, VirtualProcess, VirtualProcess]
     const short = { ...options, livenessMs: 300, pollIntervalMs: 100 }
     const [mine, theirs] = [a.queue(short), b.queue(short)]
-    const unhandled = vi.fn()
+    const unhandled = vi.fn<(payload: unknown) => void>()
     process.on('unhandledRejection', unhandled)
     const losses: { key: string | null; error: LeaseLostError; heldMs: number }[] = []
     mine.on('leaseLost', (loss) => losses.push(loss))
@@ -176,7 +176,7 @@ describe('a process that stalls for longer than livenessMs', () => {
     async (first) => {
       const [world, a, b] = (await processes(2)) as [VirtualRedis, VirtualProcess, VirtualProcess]
       const [mine, theirs] = [a.queue(options), b.queue(options)]
-      const lost = vi.fn()
+      const lost = vi.fn<(payload: unknown) => void>()
       mine.on('leaseLost', lost)
       const lease = await mine.acquire()
       const next = theirs.enter()
@@ -224,7 +224,7 @@ describe('a heartbeat that crosses a release', () => {
   test('B04: raises no alarm, whichever reply comes first, and brings nothing back', async () => {
     const [world, a] = (await processes(1)) as [VirtualRedis, VirtualProcess]
     const queue = a.queue(options)
-    const lost = vi.fn()
+    const lost = vi.fn<(payload: unknown) => void>()
     queue.on('leaseLost', lost)
     const lease = await queue.acquire()
     await world.settled()
@@ -245,7 +245,7 @@ describe('a heartbeat that crosses a release', () => {
     const [world, a, b] = (await processes(2)) as [VirtualRedis, VirtualProcess, VirtualProcess]
     const short = { ...options, concurrency: 200, livenessMs: 60, pollIntervalMs: 20 }
     const queues = [a.queue(short), b.queue(short)]
-    const lost = vi.fn()
+    const lost = vi.fn<(payload: unknown) => void>()
     for (const queue of queues) queue.on('leaseLost', lost)
     let done = 0
     for (let index = 0; index < 400; index += 1) {

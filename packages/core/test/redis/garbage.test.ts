@@ -1,7 +1,7 @@
-import type { FairQueue } from '@fairqueue/core'
+import type { FairQueue, Logger } from '@fairqueue/core'
 import { useRedis } from '@fairqueue/test/kit/clients'
 import { VirtualRedis, type VirtualProcess } from '@fairqueue/test/kit/virtualRedis'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi, type Mock } from 'vitest'
 
 const redis = useRedis()
 
@@ -66,7 +66,7 @@ describe('garbage in the shared settings', () => {
     await world.settled()
     await first.configure({ concurrency: 20 })
     await redis.client().hset(STATE, 'operator', '{"concurrency":"NaN"}')
-    const errors = vi.fn()
+    const errors = vi.fn<(payload: unknown) => void>()
     const second = (await world.process()).queue(options)
     second.on('error', errors)
     await world.settled()
@@ -93,11 +93,11 @@ describe('a store that answers nonsense', () => {
     process: VirtualProcess
     queue: FairQueue
     degraded: boolean[]
-    warn: ReturnType<typeof vi.fn>
+    warn: Mock<Logger['warn']>
   }> {
     const world = new VirtualRedis(redis)
     const process = await world.process()
-    const warn = vi.fn()
+    const warn = vi.fn<Logger['warn']>()
     const queue = process.queue({ ...options, onStoreError, logger: { warn } })
     const degraded: boolean[] = []
     queue.on('degraded', (news) => degraded.push(news.degraded))
@@ -131,7 +131,7 @@ describe('a store that answers nonsense', () => {
   test('B21: lets pass uncounted where onStoreError is "open", each once', async () => {
     const { world, process, queue } = await opened('open')
     process.client.fate = () => ({ answer: null })
-    const passed = vi.fn()
+    const passed = vi.fn<(payload: unknown) => void>()
     const tickets = Array.from({ length: 20 }, () => queue.enter())
     for (const ticket of tickets) ticket.whenSettled(passed)
     await world.advance(1500)

@@ -39,7 +39,7 @@ describe('lost memory', () => {
     'of %s: those who live bring back what they hold; limit and order stand',
     async (_, lost) => {
       const { world, queues, tickets, order } = await filled()
-      const leaseLost = vi.fn()
+      const leaseLost = vi.fn<(payload: unknown) => void>()
       for (const queue of queues) queue.on('leaseLost', leaseLost)
       await redis.client().del(...lost)
       const newcomer = queues[1].enter()
@@ -139,7 +139,7 @@ describe("an operator's settings", () => {
 describe("the server's clock", () => {
   test('set back an hour, or on, ends no lease and no life, and numbers go on growing', async () => {
     const { world, a, queues, tickets, order } = await filled()
-    const lost = vi.fn()
+    const lost = vi.fn<(payload: unknown) => void>()
     for (const queue of queues) queue.on('leaseLost', lost)
     for (const skewMs of [-3_600_000, 60_000, -1]) {
       world.skewMs = skewMs

@@ -100,7 +100,6 @@ describe('a store that is closed', () => {
       name: 'q',
       ...options,
       store,
-      storeTimeoutMs: 200,
       logger: { warn: () => undefined },
     })
     await (await queue.acquire()).release()

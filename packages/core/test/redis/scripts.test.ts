@@ -22,7 +22,7 @@ describe('SCRIPT FLUSH', () => {
   test('B17: between any two operations is noticed by nobody, and costs one EVAL per script', async () => {
     const control = redis.client()
     const [a, b] = [openQueue({ concurrency: 1 }), openQueue({ concurrency: 1 })]
-    const troubles = vi.fn()
+    const troubles = vi.fn<(payload: unknown) => void>()
     for (const { queue } of [a, b]) queue.on('error', troubles).on('degraded', troubles)
     let flushes = 0
     const flush = async (): Promise<void> => {
@@ -99,7 +99,7 @@ describe('time-outs of the client', () => {
   test('B13: shorter than the wait are no store errors: every wait ends as one of the queue', async () => {
     const client = redis.client({ commandTimeout: 150, socketTimeout: 300 })
     const queue = new FairQueue({ name: 'q', concurrency: 1, bootGraceMs: 0, store: new RedisStore({ redis: client }) })
-    const troubles = vi.fn()
+    const troubles = vi.fn<(payload: unknown) => void>()
     queue.on('error', troubles).on('degraded', troubles).on('failed', troubles)
     const holder = await queue.acquire()
     const waitsMs = [0, 1, 5, 500, 900]

@@ -1,7 +1,7 @@
 import { useRedis } from '@fairqueue/test/kit/clients'
 import { VirtualRedis, type VirtualProcess } from '@fairqueue/test/kit/virtualRedis'
 import { describe, expect, test, vi } from 'vitest'
-import type { Ticket } from '@fairqueue/core'
+import type { Logger, Ticket } from '@fairqueue/core'
 
 const redis = useRedis()
 
@@ -73,7 +73,7 @@ describe('a lost wake-up', () => {
 
   test('without the right to subscribe it works by polling and says so once', async () => {
     const [world, a, b] = (await processes(2)) as [VirtualRedis, VirtualProcess, VirtualProcess]
-    const warn = vi.fn()
+    const warn = vi.fn<Logger['warn']>()
     const told: boolean[] = []
     b.client.subscribeFate = () => 'refuse'
     const queue = b.queue({ ...options, logger: { warn } })
@@ -93,7 +93,7 @@ describe('a lost wake-up', () => {
 
 describe('one release', () => {
   test('B12: of a permit for which 1000 wait costs one call, wakes one, and keeps the order', async () => {
-    const [world, ...all] = (await processes(4)) as [VirtualRedis, ...VirtualProcess[]]
+    const [world, ...all] = await processes(4)
     const queues = all.map((process) => process.queue({ ...options, maxQueueSize: 2000 }))
     let holder: Ticket = queues[0]!.enter()
     await world.settled()
@@ -116,7 +116,7 @@ describe('one release', () => {
   })
 
   test('B12: nobody polls faster than configured, and not all at the same moment', async () => {
-    const [world, ...all] = (await processes(4)) as [VirtualRedis, ...VirtualProcess[]]
+    const [world, ...all] = await processes(4)
     await all[0]!.queue(options).acquire()
     for (const process of all.slice(1)) for (let index = 0; index < 10; index += 1) process.queue(options).enter()
     await world.settled()

@@ -54,7 +54,7 @@ describe('the answer to a batch', () => {
       now(),
     )
     expect(held).toEqual([])
-    expect(all.map(({ place: { told } }) => told)).toEqual([
+    expect(all.map(({ place: asking }) => asking.told)).toEqual([
       ['granted'],
       ['queued 6'],
       ['refused full'],
@@ -94,7 +94,7 @@ describe('the answer to a batch', () => {
       now(),
     )
     expect(told()).toEqual({ releases: [], cancels: [`${text(500)}:i.1:0.1:1:`, `${text(501)}:i.1:1.2:1:`] })
-    expect(all.flatMap(({ place: { told: heard } }) => heard)).toEqual([])
+    expect(all.flatMap(({ place: asking }) => asking.told)).toEqual([])
     expect([ledger.stored, [...ledger.all()].length]).toEqual([0, 0])
   })
 

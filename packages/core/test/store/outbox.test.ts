@@ -91,5 +91,5 @@ test('a promise that is asked for after its end is resolved', async () => {
   const { settled } = new Outbox().take()
   settled.resolve()
   settled.resolve()
-  await settled.promise
+  await expect(settled.promise).resolves.toBeUndefined()
 })

@@ -17,8 +17,7 @@ test('exactly the moves of the table are legal', () => {
 })
 
 test('every state but the two on the way is an end', () => {
-  const ends = states.filter((state) => legalMoves[state].length === 0)
-  expect(states.filter((state) => !ends.includes(state))).toEqual(['waiting', 'granted'])
+  expect(states.filter((state) => legalMoves[state].length > 0)).toEqual(['waiting', 'granted'])
 })
 
 test('from the start every state can be reached', () => {
