@@ -24,8 +24,7 @@ test('B02: a killed process that held all three permits and had four waiters is 
   // All that it held is given on at once, past its dead in the line, in order.
   expect(await world().running()).toEqual(['B1', 'C1', 'B2'])
   expect(world().log.tickets('started').slice(3).toSorted()).toEqual(['B1', 'B2', 'C1'])
-  const [first, second, third] = monitor.grants.slice(3).map(({ atMs }) => atMs)
-  expect([second, third]).toEqual([first, first].map((atMs) => expect.closeTo(atMs!, -1.5)))
+  expect(new Set(monitor.grants.slice(3).map(({ command }) => command)).size).toBe(1)
   // Its waiters are gone.
   await eventually(async () => expect(await world().line()).toEqual(['C2']))
 

@@ -2,6 +2,11 @@ import { hrtime } from 'node:process'
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import type { Happening, LogEntry } from '../programs/queueProcess.js'
 
+/** Milliseconds of the machine's monotonic clock, the same in all its processes. */
+export function machineNow(): number {
+  return Number(hrtime.bigint()) / 1e6
+}
+
 type EntryOf<What extends Happening['what']> = Extract<LogEntry, { readonly what: What }>
 
 /** One run of one ticket. */
@@ -35,7 +40,7 @@ export class Log {
 
   /** What the test does to a process. */
   note(process: string, what: 'killed' | 'stopped' | 'resumed'): EntryOf<typeof what> {
-    const entry = { atMs: Number(hrtime.bigint()) / 1e6, process, what }
+    const entry = { atMs: machineNow(), process, what }
     writeSync(this.#file, `${JSON.stringify(entry)}\n`)
     return entry
   }

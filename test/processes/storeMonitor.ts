@@ -6,6 +6,8 @@ export interface StoreGrant {
   readonly ticket: string
   /** Arrival number, 16 digits: texts in order are numbers in order. */
   readonly number: string
+  /** Which of the clients' commands made it: the same for all grants of one. */
+  readonly command: number
   /** The server's wall clock. */
   readonly atMs: number
 }
@@ -91,7 +93,7 @@ export class StoreMonitor {
   #noteGrants([command, key, ...rest]: string[], atMs: number): void {
     if (command !== 'ZADD' || key?.endsWith(':running') !== true || rest[0] === 'GT') return
     for (const member of rest.filter((_, index) => index % 2 === 1)) {
-      if (member !== '~') this.#eras.at(-1)!.push({ ...readMember(member), atMs })
+      if (member !== '~') this.#eras.at(-1)!.push({ ...readMember(member), command: this.#sent.length, atMs })
     }
   }
 }

@@ -97,7 +97,7 @@ export class World {
     await eventually(() => ok(this.log.of('ended').length >= count, `${this.log.of('ended').length} ended`))
   }
 
-  /** Every ticket that entered was served, once, except those named; nothing else went wrong in any process. */
+  /** Every ticket that entered was served, once and with a fence of its own, except those named; nothing else went wrong in any process. */
   assertServedOnce({ refused = [], lost = [] }: { refused?: readonly string[]; lost?: readonly string[] } = {}): void {
     const { log } = this
     deepEqual(log.of('fault'), [])
@@ -107,6 +107,8 @@ export class World {
     deepEqual(log.tickets('started').toSorted(), served.toSorted())
     const ended = served.filter((ticket) => !lost.includes(ticket))
     deepEqual(log.tickets('ended').toSorted(), ended.toSorted())
+    const fences = log.of('started').map(({ fence }) => fence)
+    equal(new Set(fences).size, fences.length)
   }
 
   /** Never more than `limit` at once, and the limit was reached: a line that never fills shows nothing. */
