@@ -1,0 +1,89 @@
+import type { FairQueueOptions } from '@fairqueue/core'
+import type { ModelProcess } from './process.js'
+import { times } from './process.js'
+import { Broken } from './promises.js'
+import type { ModelServer } from './server.js'
+import { World } from './world.js'
+
+export const PROCESSES = 3
+export const MOST_TICKETS = 8
+
+/** One run: a world with a few seats for processes, and the quiet that follows. */
+export class Play {
+  readonly world: World
+  readonly #seats: (ModelProcess | undefined)[] = []
+
+  constructor(server: ModelServer, options: Partial<FairQueueOptions>) {
+    this.world = new World(server, options)
+  }
+
+  seat(at: number): ModelProcess | undefined {
+    return this.#seats[at]
+  }
+
+  /** A fresh process takes a seat. */
+  occupy(at: number): ModelProcess {
+    const process = this.world.start()
+    this.#seats[at] = process
+    return process
+  }
+
+  /**
+   * All faults are healed and everybody who is let in leaves at once: then every ticket ends, the store is empty, nobody calls it any more,
+   * and as many fresh tickets as there are permits are let in at once.
+   */
+  async quiet(limit: number): Promise<void> {
+    const { world } = this
+    const { promises } = world
+    for (const process of world.processes) {
+      if (process.dead) continue
+      if (!process.connected) await world.mend(process)
+      if (process.frozen) await world.thaw(process)
+    }
+    // It comes after all of them, and asks for everything that there is: it is let in last.
+    const last = world.start()
+    await world.settle()
+    await world.configure(last, { concurrency: limit })
+    await world.settle()
+    await world.enter(last, limit)
+    const deadline = world.nowMs + 5 * times.livenessMs + times.leaseMs
+    while (promises.tickets.some((ticket) => ticket.ending === undefined && !ticket.owner.dead)) {
+      if (world.nowMs > deadline) {
+        const left = promises.tickets.filter((ticket) => ticket.ending === undefined && !ticket.owner.dead)
+        throw new Broken(`no ending: ${left.map(({ name }) => name).join(', ')}`)
+      }
+      await world.advance(times.pollIntervalMs / 2)
+      for (const ticket of promises.running) if (ticket.owner.awake) await world.release(ticket)
+      await world.settle()
+    }
+    await this.#checkStore(last, limit)
+  }
+
+  async #checkStore(last: ModelProcess, limit: number): Promise<void> {
+    const { world } = this
+    await world.advance(times.livenessMs)
+    const before = world.executedCalls.length
+    await world.advance(times.livenessMs)
+    const calls = world.executedCalls.length - before
+    if (calls > 0) throw new Broken(`nobody has a ticket, and still there were ${calls} calls`)
+
+    const status = last.queue.status()
+    await world.settle()
+    const { running, waiting } = await status
+    if (running !== 0 || waiting !== 0)
+      throw new Broken(`leaked: everything has ended, and the store counts ${running} running, ${waiting} waiting`)
+
+    // The first one after such a silence may meet the rest of a grace.
+    const probe = await world.enter(last)
+    for (let waitedMs = 0; !probe.runs && waitedMs < times.livenessMs; waitedMs += 100) await world.advance(100)
+    if (!probe.runs) throw new Broken('stuck: everything has ended, and still nobody is let in')
+    await world.release(probe)
+    await world.settle()
+
+    const tickets = []
+    for (let i = 0; i < limit; i += 1) tickets.push(await world.enter(last))
+    await world.settle()
+    const let_in = tickets.filter(({ runs }) => runs).length
+    if (let_in < limit) throw new Broken(`leaked: ${let_in} of ${limit} permits are left`)
+  }
+}

@@ -1,0 +1,116 @@
+import type { FairQueue, Lease, Ticket } from '@fairqueue/core'
+
+/** A promise was broken. */
+export class Broken extends Error {}
+
+const endings = ['released', 'leaseLost', 'rejected', 'timedOut', 'cancelled', 'failed'] as const
+
+/** How a ticket ended. */
+export type Ending = (typeof endings)[number]
+
+/** A ticket as whoever asked for it sees it. `Owner` is the process that it belongs to. */
+export class ModelTicket<Owner> {
+  /** Also its key in the queue, by which it is recognised everywhere. */
+  readonly name: string
+  readonly owner: Owner
+  readonly permits: number
+  readonly maxWaitMs: number | undefined
+  ticket!: Ticket
+  lease: Lease | undefined
+  ending: Ending | undefined
+  releaseAsked = false
+
+  constructor(name: string, owner: Owner, permits: number, maxWaitMs: number | undefined) {
+    this.name = name
+    this.owner = owner
+    this.permits = permits
+    this.maxWaitMs = maxWaitMs
+  }
+
+  get waits(): boolean {
+    return this.lease === undefined && this.ending === undefined
+  }
+
+  get runs(): boolean {
+    return this.lease !== undefined && this.ending === undefined
+  }
+}
+
+/**
+ * What everybody can see from outside: who asked, who was let in, who ended and how. It checks what can be checked from there alone:
+ * a handler runs at most once and only before its ending, and every ticket has exactly one ending.
+ */
+export class Promises<Owner> {
+  readonly tickets: ModelTicket<Owner>[] = []
+  readonly #onGranted: (ticket: ModelTicket<Owner>) => void
+
+  constructor(onGranted: (ticket: ModelTicket<Owner>) => void = () => undefined) {
+    this.#onGranted = onGranted
+  }
+
+  /** Listens to one instance. */
+  watch(queue: FairQueue): void {
+    queue.on('granted', (event) => {
+      const ticket = this.#named(event.key)
+      if (ticket.ending !== undefined)
+        throw this.#broken(`${ticket.name} was granted after it had ended (${ticket.ending})`)
+      if (ticket.lease !== undefined) throw this.#broken(`${ticket.name} was granted twice`)
+      ticket.lease = event.ticket.outcome as Lease
+      if (!ticket.lease.counted) throw this.#broken(`${ticket.name} runs without being counted`)
+      this.#onGranted(ticket)
+    })
+    for (const ending of endings) {
+      queue.on(ending, ({ key }) => {
+        const ticket = this.#named(key)
+        if (ticket.ending !== undefined)
+          throw this.#broken(`${ticket.name} ended twice: ${ticket.ending}, then ${ending}`)
+        ticket.ending = ending
+      })
+    }
+    queue.on('error', (error) => {
+      this.fault ??=
+        error instanceof Broken
+          ? error
+          : new Broken(`the queue met an error of its own: ${String(error)}`, { cause: error })
+    })
+  }
+
+  /** The first thing that went wrong inside a callback, where an exception reaches nobody. */
+  fault: Broken | undefined
+
+  enter(queue: FairQueue, ticket: ModelTicket<Owner>): void {
+    this.tickets.push(ticket)
+    const { name, permits, maxWaitMs } = ticket
+    ticket.ticket = queue.enter({ key: name, permits, maxWaitMs })
+  }
+
+  /** Throws what went wrong in a callback. */
+  check(): void {
+    if (this.fault !== undefined) throw this.fault
+  }
+
+  get running(): ModelTicket<Owner>[] {
+    return this.tickets.filter((ticket) => ticket.runs)
+  }
+
+  get waiting(): ModelTicket<Owner>[] {
+    return this.tickets.filter((ticket) => ticket.waits)
+  }
+
+  find(name: string): ModelTicket<Owner> | undefined {
+    return this.tickets.find((ticket) => ticket.name === name)
+  }
+
+  #named(key: string | null): ModelTicket<Owner> {
+    const ticket = this.find(key ?? '')
+    if (ticket === undefined) throw this.#broken(`an event of a ticket that nobody entered: ${key}`)
+    return ticket
+  }
+
+  #broken(message: string): Broken {
+    const broken = new Broken(message)
+    // Thrown inside a callback it would reach nobody.
+    this.fault ??= broken
+    return broken
+  }
+}

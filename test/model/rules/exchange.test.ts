@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import { useRedis } from '../../kit/clients.js'
+import { times } from '../process.js'
+import { argumentsOf } from '../server.js'
+import { World } from '../world.js'
+
+const { livenessMs, storeTimeoutMs } = times
+const redis = useRedis()
+
+describe('identity and numbers', () => {
+  test('R1: a restarted process is another instance, and does not keep the tickets of its former self alive', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const ghost = await world.enter(a)
+    await world.settle()
+    const next = await world.enter(b)
+    await world.settle()
+    world.kill(a)
+    const again = world.start()
+    const own = await world.enter(again)
+    await world.settle()
+    expect(ghost.runs).toBe(true)
+    await world.advance(livenessMs + 20)
+    expect(next.runs).toBe(true)
+    await world.release(next)
+    await world.settle()
+    expect(own.runs).toBe(true)
+  })
+
+  test('R2: after a loss with the clock set back a newcomer ranks behind those who come back', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const running = await world.enter(a)
+    const waiting = await world.enter(a)
+    await world.settle()
+    world.jump(-60_000)
+    await world.flushAll()
+    await world.advance(livenessMs)
+    const newcomer = await world.enter(b)
+    await world.settle()
+    await world.release(running)
+    await world.settle()
+    expect([waiting.runs, newcomer.waits]).toEqual([true, true])
+  })
+})
+
+describe('the exchange', () => {
+  test('R4: a batch that the library sends again is applied once, and answered the same', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    const holder = await world.enter(a)
+    await world.settle()
+    const waiting = await world.enter(a)
+    const first = await world.execute(a, { stays: true })
+    const second = await world.execute(a)
+    expect((second.reply as unknown[])[2]).toEqual((first.reply as unknown[])[2])
+    await world.answer(a)
+    expect(world.server.snapshot.waiting.map(({ key }) => key)).toEqual([waiting.name])
+    await world.release(holder)
+    await world.settle()
+    expect(world.server.snapshot).toMatchObject({ waiting: [], running: [{ key: waiting.name }] })
+  })
+
+  test('R4: while a batch is not answered nothing else is sent, and what came meanwhile goes with the next', async () => {
+    const world = await World.on(redis, { concurrency: 2 })
+    const [a] = await world.startAll(1)
+    await world.enter(a)
+    await world.enter(a)
+    await world.enter(a)
+    expect(a.pipes.requests).toHaveLength(1)
+    await world.execute(a)
+    await world.answer(a)
+    expect(a.pipes.requests).toHaveLength(1)
+    expect(argumentsOf(a.pipes.requests[0]!).rest).toHaveLength(2)
+  })
+
+  test('R4: a late copy of a batch of long ago changes nothing', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    const ticket = await world.enter(a)
+    await world.settle()
+    const acquire = world.executedCalls.at(-1)!
+    await world.release(ticket)
+    await world.settle()
+    const { reply } = await world.executeCopy(acquire)
+    expect(reply).toEqual(['stale'])
+    expect(world.server.snapshot.running).toEqual([])
+  })
+
+  test('R5: a call without an answer is in doubt: its ticket is refused as undecided, and ended in the store too', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const lost = await world.enter(a)
+    await world.execute(a, { answered: false })
+    const next = await world.enter(b)
+    await world.talk(b)
+    await world.advance(storeTimeoutMs + 1, { flows: false })
+    expect([lost.ending, next.waits]).toEqual(['failed', true])
+    await world.settle()
+    expect(next.runs).toBe(true)
+  })
+
+  test('R6: a Redis without room still takes releases, hands over and proves lives, and cannot decide on newcomers', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const running = await world.enter(a)
+    const waiting = await world.enter(b)
+    await world.settle()
+    await world.server.command('CONFIG', 'SET', 'maxmemory', 1)
+    try {
+      await world.advance(1.5 * livenessMs)
+      const newcomer = await world.enter(b)
+      await world.settle()
+      expect([running.runs, waiting.waits, newcomer.ending]).toEqual([true, true, 'failed'])
+      await world.release(running)
+      await world.settle()
+      expect(waiting.runs).toBe(true)
+    } finally {
+      await world.server.command('CONFIG', 'SET', 'maxmemory', 0)
+    }
+  })
+
+  test('R7: a cancel that meets a grant takes the ticket out of those who run', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const running = await world.enter(a)
+    const cancelled = await world.enter(b)
+    const next = await world.enter(a)
+    await world.settle()
+    await world.release(running)
+    await world.talk(a)
+    await world.cancel(cancelled)
+    await world.talk(b)
+    expect(world.server.snapshot.running.map(({ key }) => key)).toEqual([next.name])
+    await world.settle()
+    expect(next.runs).toBe(true)
+  })
+
+  test('R7: an acquire that is given up before it was sent is not sent; one under way is cancelled after its answer', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    const underWay = await world.enter(a)
+    const unsent = await world.enter(a)
+    await world.cancel(unsent)
+    await world.cancel(underWay)
+    expect(a.pipes.requests).toHaveLength(1)
+    await world.execute(a)
+    await world.answer(a)
+    const { named, rest } = argumentsOf(a.pipes.requests[0]!)
+    expect(named).toMatchObject({ cancels: '1' })
+    expect(rest.every((member) => member.endsWith(underWay.name))).toBe(true)
+    await world.settle()
+    expect(world.server.snapshot).toMatchObject({ waiting: [], running: [] })
+  })
+
+  test('R8: who needs more than the limit is passed over and refused; who needs more than is free is not', async () => {
+    const world = await World.on(redis, { concurrency: 2 })
+    const [a, b] = await world.startAll(2)
+    const running = await world.enter(a)
+    await world.settle()
+    const large = await world.enter(a, 2)
+    await world.settle()
+    const small = await world.enter(b)
+    await world.settle()
+    expect([large.waits, small.waits]).toEqual([true, true])
+    await world.configure(b, { concurrency: 1 })
+    await world.talk(b)
+    // Its own instance has not been told yet.
+    await world.release(running)
+    await world.talk(a)
+    expect(world.server.snapshot.running.map(({ key }) => key)).toEqual([small.name])
+    await world.settle()
+    expect([large.ending, small.runs]).toEqual(['failed', true])
+  })
+
+  test('R8: at limit 0 everybody waits, however many permits they need', async () => {
+    const world = await World.on(redis, { concurrency: 2 })
+    const [a] = await world.startAll(1)
+    await world.configure(a, { concurrency: 0 })
+    await world.settle()
+    const large = await world.enter(a, 2)
+    await world.settle()
+    expect(large.waits).toBe(true)
+    await world.configure(a, { concurrency: 2 })
+    await world.settle()
+    expect(large.runs).toBe(true)
+  })
+})

@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest'
+import { useRedis } from '../../kit/clients.js'
+import { times, type ModelProcess } from '../process.js'
+import { type KeyName } from '../server.js'
+import { World } from '../world.js'
+
+const { livenessMs, pollIntervalMs } = times
+const redis = useRedis()
+
+function names(tickets: readonly { readonly name?: string; readonly key?: string }[]): (string | undefined)[] {
+  return tickets.map(({ name, key }) => name ?? key)
+}
+
+/** A runs one ticket, B and A have one waiting each. */
+async function oneRunsTwoWait() {
+  const world = await World.on(redis)
+  const [a, b] = await world.startAll(2)
+  const running = await world.enter(a)
+  await world.settle()
+  const first = await world.enter(b)
+  await world.settle()
+  const second = await world.enter(a)
+  await world.settle()
+  return { world, a, b, running, first, second }
+}
+
+describe('forgotten, or lost memory', () => {
+  test('R14: whoever was forgotten loses what it ran, and its waiting tickets come back with their old numbers', async () => {
+    const { world, a, b, running, first, second } = await oneRunsTwoWait()
+    const last = await world.enter(b)
+    await world.settle()
+    world.freeze(a)
+    await world.advance(livenessMs + 100)
+    expect(names(world.server.snapshot.running)).toEqual([first.name])
+    expect(names(world.server.snapshot.waiting)).toEqual([last.name])
+    await world.thaw(a)
+    await world.settle()
+    expect(running.ending).toBe('leaseLost')
+    expect(names(world.server.snapshot.waiting)).toEqual([second.name, last.name])
+  })
+
+  test('R14: after a loss of memory what runs and what waits come back, and a batch under way follows under a new number', async () => {
+    const { world, b, running, first, second } = await oneRunsTwoWait()
+    await world.flushAll()
+    const newcomer = await world.enter(b)
+    await world.settle()
+    await world.advance(livenessMs)
+    expect(names(world.server.snapshot.running)).toEqual([running.name])
+    expect(names(world.server.snapshot.waiting)).toEqual(names([first, second, newcomer]))
+    expect(running.runs).toBe(true)
+  })
+
+  test.each<KeyName>(['waiting', 'running', 'instances', 'state'])(
+    'R15: the loss of the key "%s" alone is noticed, and no ticket of it is',
+    async (name) => {
+      const { world, running, first, second } = await oneRunsTwoWait()
+      await world.deleteKey(name)
+      await world.advance(livenessMs)
+      expect(names(world.server.snapshot.running)).toEqual([running.name])
+      expect(names(world.server.snapshot.waiting)).toEqual(names([first, second]))
+      await world.release(running)
+      await world.settle()
+      expect(first.runs).toBe(true)
+    },
+  )
+
+  test('R15: a server that comes back with an old memory is known by its identity', async () => {
+    const { world, running, first, second } = await oneRunsTwoWait()
+    await world.dump()
+    await world.release(running)
+    await world.settle()
+    expect(first.runs).toBe(true)
+    await world.restartFromDump()
+    await world.settle()
+    await world.advance(livenessMs)
+    // The one that has ended may stand there until its instance has looked.
+    expect(first.runs).toBe(true)
+    expect(second.waits).toBe(true)
+    world.check()
+  })
+
+  test('R15: where the identity is not to be had, a gap in the batches tells', async () => {
+    const { world, a, b, running, first, second } = await oneRunsTwoWait()
+    for (const { pipes } of [a, b]) pipes.serverRun = ''
+    await world.cut(a)
+    await world.cut(b)
+    await world.mend(a)
+    await world.mend(b)
+    await world.settle()
+    const restore = await world.server.dump()
+    await world.release(running)
+    await world.settle()
+    expect(first.runs).toBe(true)
+    await world.advance(pollIntervalMs * 1.1)
+    await restore()
+    world.watch.lost({ everything: false })
+    const newcomer = await world.enter(b)
+    await world.settle()
+    await world.advance(livenessMs)
+    expect(names(world.server.snapshot.running)).toEqual([first.name])
+    expect([second.waits, newcomer.waits]).toEqual([true, true])
+  })
+
+  test('R16: in a grace nothing is granted, newcomers wait without a number, and releases and settings apply', async () => {
+    const { world, a, b, running, first } = await oneRunsTwoWait()
+    world.kill(a)
+    await world.deleteKey('waiting')
+    await world.advance(pollIntervalMs * 1.1)
+    expect(names(world.server.snapshot.running)).toEqual([running.name])
+    const newcomer = await world.enter(b)
+    await world.configure(b, { concurrency: 3 })
+    await world.settle()
+    expect([first.waits, newcomer.waits]).toEqual([true, true])
+    expect(names(world.server.snapshot.waiting)).toEqual([first.name])
+    expect(world.server.snapshot.limit).toBe(3)
+    await world.cancel(first)
+    await world.settle()
+    expect(names(world.server.snapshot.waiting)).toEqual([])
+    await world.advance(livenessMs)
+    expect(newcomer.runs).toBe(true)
+  })
+
+  test('R16: a grace ends when all are back whom the returning ones knew, and not before', async () => {
+    const { world, a, b, running, first } = await oneRunsTwoWait()
+    await world.flushAll()
+    await world.advance(livenessMs / 3 + 10, { flows: false })
+    await world.talk(b)
+    await world.talk(b)
+    expect(names(world.server.snapshot.running)).toEqual([])
+    const newcomer = await world.enter(b)
+    await world.talk(b)
+    expect(newcomer.waits).toBe(true)
+    expect(names(world.server.snapshot.waiting)).toEqual([first.name])
+    await world.talk(a)
+    expect(names(world.server.snapshot.running)).toEqual([running.name])
+    await world.release(running)
+    await world.settle()
+    expect(first.runs).toBe(true)
+  })
+
+  test('R17: the first ticket of a queue that Redis does not know is granted in its first exchange', async () => {
+    const world = await World.on(redis)
+    const a = world.start()
+    const first = await world.enter(a)
+    await world.execute(a)
+    await world.answer(a)
+    expect(first.runs).toBe(true)
+  })
+
+  test('R17: after a loss that nothing tells of a fresh process may run work beside the survivors, until one of them calls', async () => {
+    const { world, a, running, first, second } = await oneRunsTwoWait()
+    await world.flushAll()
+    const fresh = world.start()
+    const early = await world.enter(fresh)
+    await world.talk(fresh)
+    expect([running.runs, early.runs]).toEqual([true, true])
+    await world.advance(livenessMs / 3 + 10)
+    const late = await world.enter(fresh)
+    await world.settle()
+    await world.release(early)
+    await world.advance(livenessMs)
+    expect([running.runs, first.waits, second.waits, late.waits]).toEqual([true, true, true, true])
+    expect(a.awake).toBe(true)
+  })
+
+  test('R18: a rejoin refuses nobody, though the line is full now', async () => {
+    const { world, b, first, second } = await oneRunsTwoWait()
+    await world.configure(b, { maxQueueSize: 1 })
+    await world.settle()
+    await world.flushAll()
+    await world.advance(livenessMs)
+    expect(names(world.server.snapshot.waiting)).toEqual(names([first, second]))
+    expect((await ask(world, b)).maxQueueSize).toBe(1)
+  })
+
+  test('R18: a rejoin that is sent twice leaves a ticket running that was granted in between', async () => {
+    const { world, a, b, running, first } = await oneRunsTwoWait()
+    await world.flushAll()
+    await world.advance(pollIntervalMs * 1.1, { flows: false })
+    await world.execute(b)
+    await world.answer(b)
+    expect(b.pipes.requests[0]!.script.name).toBe('rejoin')
+    await world.execute(b, { stays: true })
+    await world.talk(a)
+    await world.release(running)
+    await world.talk(a)
+    expect(names(world.server.snapshot.running)).toEqual([first.name])
+    await world.execute(b)
+    expect(names(world.server.snapshot.running)).toEqual([first.name])
+    await world.answer(b)
+    await world.settle()
+    expect(first.runs).toBe(true)
+    world.check()
+  })
+
+  test('R19: when Redis was silent for long, the first who calls does not take all others for dead', async () => {
+    const { world, a, b, running, first } = await oneRunsTwoWait()
+    await world.advance(livenessMs * 1.1, { flows: false })
+    await world.talk(b)
+    expect(names(world.server.snapshot.running)).toEqual([running.name])
+    await world.talk(a)
+    await world.settle()
+    expect([running.runs, first.waits]).toEqual([true, true])
+    world.check()
+  })
+
+  test("R19: the store's time does not run backwards with the server's clock", async () => {
+    const { world, a, first } = await oneRunsTwoWait()
+    world.kill(a)
+    world.jump(-3_600_000)
+    await world.advance(livenessMs + pollIntervalMs * 1.1)
+    expect(first.runs).toBe(true)
+  })
+
+  test('R20: an instance without tickets falls silent, and comes back as one that joins', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    const first = await world.enter(a)
+    await world.settle()
+    await world.release(first)
+    await world.settle()
+    const calls = world.executedCalls.length
+    await world.advance(3 * livenessMs)
+    expect(world.executedCalls).toHaveLength(calls)
+    const again = await world.enter(a)
+    await world.settle()
+    expect(again.runs).toBe(true)
+    expect(world.executedCalls.map(({ script }) => script.name)).not.toContain('rejoin')
+  })
+
+  test('R20: all keys expire together, later than any lease and any wait', async () => {
+    const { world } = await oneRunsTwoWait()
+    const keys: KeyName[] = ['waiting', 'running', 'instances', 'state']
+    const ends = await Promise.all(keys.map((name) => world.server.expiresAtMs(name)))
+    expect(new Set(ends).size).toBe(1)
+    const longestWaitMs = 10 * 60_000
+    expect(ends[0]).toBeGreaterThan(world.time.nowMs + longestWaitMs)
+  })
+})
+
+/** The queue as a process sees it. */
+async function ask(world: World, { queue }: ModelProcess) {
+  const status = queue.status()
+  await world.settle()
+  return await status
+}

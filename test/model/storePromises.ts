@@ -1,0 +1,401 @@
+import { Broken, type ModelTicket, type Promises } from './promises.js'
+import { times, type ModelProcess } from './process.js'
+import { argumentsOf, type Executed, type Member, type Snapshot } from './server.js'
+import type { StoreTime } from './storeTime.js'
+import type { Answer, Call } from './pipes.js'
+
+type Ticket = ModelTicket<ModelProcess>
+
+/** What is known of a ticket's place in the store. */
+interface Place {
+  /** Its arrival number. */
+  number: number
+  /** The how-manieth to arrive. */
+  arrival: number
+  /** Its process has been told of that number. */
+  told: boolean
+  /** Memory was lost before its process was told: it may be numbered anew (window). */
+  mayBeForgotten: boolean
+  acceptedAtStep: number
+  /** When the store granted it, and when that lease ends by the store's time. */
+  grantedAtStep: number
+  capMs: number
+  /** R17: let in while nothing told the store that it had lost its memory. */
+  letInUnaware: boolean
+  /** It runs on although its process missed the grace: it was silent for too long. */
+  returnedLate: boolean
+}
+
+/** How a process stands with the store. */
+interface Standing {
+  /** Until when the store must believe it alive. */
+  aliveUntilMs: number
+  provenAtStep: number
+  /** It has to put its tickets back and has not yet. */
+  isAway: boolean
+  lastBatch: number
+  /** The epoch that it has been told of. */
+  epoch: string
+}
+
+/**
+ * Checks DESIGN's promises on a store that many processes share, after every call that the store has executed and after every step. It knows
+ * of the store only what its replies, its hints and a look at the line tell. Each `window` names why a promise does not hold there.
+ */
+export class StorePromises {
+  readonly #promises: Promises<ModelProcess>
+  readonly #time: StoreTime
+  /** What the store holds now. */
+  readonly #look: () => Snapshot
+  readonly #processOf: (instance: string) => ModelProcess | undefined
+  readonly #places = new Map<Ticket, Place>()
+  readonly #standings = new Map<ModelProcess, Standing>()
+  readonly #executedAtStep = new WeakMap<Call, number>()
+  /** Everything that happens counts one up. */
+  #step = 0
+  #arrivals = 0
+  #quietUntilMs = -Infinity
+  #graceUntilMs = -Infinity
+  #lossAtStep = -1
+  #jumpAtStep = -1
+  /** When `leaseMs` was changed. */
+  #capsChangedAtStep = -1
+  #limits: { readonly fromStep: number; readonly limit: number }[] = []
+  /** R17: memory was lost, and nobody who knows has called since. */
+  #unaware = false
+  /** R15: an older memory came back, and nobody who knows has called since. */
+  #rolledBackTo: string | undefined
+
+  constructor(
+    promises: Promises<ModelProcess>,
+    time: StoreTime,
+    look: () => Snapshot,
+    processOf: (instance: string) => ModelProcess | undefined,
+  ) {
+    this.#promises = promises
+    this.#time = time
+    this.#look = look
+    this.#processOf = processOf
+  }
+
+  joined(process: ModelProcess): void {
+    this.#standings.set(process, { aliveUntilMs: -Infinity, provenAtStep: -1, isAway: false, lastBatch: 0, epoch: '' })
+  }
+
+  /** The server's clock was moved forward. */
+  jumped(): void {
+    this.#step += 1
+    this.#jumpAtStep = this.#step
+  }
+
+  /** The store counts time anew, since it has forgotten everything. */
+  timeMoved(byMs: number): void {
+    this.#quietUntilMs += byMs
+    for (const standing of this.#standings.values()) standing.aliveUntilMs += byMs
+    for (const place of this.#places.values()) place.capMs += byMs
+  }
+
+  /** Memory was lost; `everything`: nothing is left that shows it. `run`: an older one came back under another identity. */
+  lost({ everything, run }: { everything: boolean; run?: string }): void {
+    this.#step += 1
+    this.#lossAtStep = this.#step
+    // Until it tells.
+    this.#graceUntilMs = Infinity
+    if (everything) this.#unaware = true
+    this.#rolledBackTo = run
+    for (const [process, standing] of this.#standings) {
+      if (
+        this.#promises.tickets.some(
+          (ticket) => ticket.owner === process && ticket.ending === undefined && this.#places.get(ticket)?.told,
+        )
+      ) {
+        standing.isAway = true
+      }
+    }
+    // An arrival whose reply and store were lost is numbered anew.
+    for (const place of this.#places.values()) place.mayBeForgotten = !place.told
+  }
+
+  /** Whether its process may have been taken for dead. */
+  isDoubtful(process: ModelProcess): boolean {
+    return this.#time.nowMs >= this.#standings.get(process)!.aliveUntilMs
+  }
+
+  /** A process learns what became of a call. */
+  answered({ call, reply }: Answer): void {
+    const { name } = call.script
+    if ((name !== 'exchange' && name !== 'rejoin') || !Array.isArray(reply)) return
+    const { named, rest } = argumentsOf(call)
+    const [word, epoch, kept] = reply as string[]
+    const process = this.#processOf(named['instance'] ?? '')
+    if (word === 'ok' && process !== undefined) this.#standings.get(process)!.epoch = epoch!
+    if (name === 'rejoin' || word === 'stale' || !kept) return
+    const [, first, words = ''] = kept.split(' ')
+    const acquires = rest.slice(Number(named['releases']) + Number(named['cancels']))
+    let number = Number(first)
+    for (const [index, operation] of acquires.entries()) {
+      if (!'gq'.includes(words[index] ?? '-')) continue
+      this.#tell(operation.split(':')[2]!, number)
+      number += 1
+    }
+    // It hears of what the store has forgotten since.
+    if (words !== '' && process !== undefined && this.#lossAtStep > (this.#executedAtStep.get(call) ?? 0)) {
+      this.#standings.get(process)!.isAway = true
+    }
+  }
+
+  /** A process hears a hint. */
+  hinted(process: ModelProcess, message: string): void {
+    const [, epoch, grants] = message.split(' ')
+    // In another epoch it is only a nudge (R12).
+    if (epoch !== this.#standings.get(process)!.epoch) return
+    for (const grant of (grants ?? '').split(',')) {
+      const [number, , , , key] = grant.split('/')[0]!.split(':')
+      if (key !== undefined) this.#tell(key, Number(number))
+    }
+  }
+
+  /** A handler has started. */
+  granted(ticket: Ticket): void {
+    const standing = this.#standings.get(ticket.owner)!
+    const place = this.#places.get(ticket)
+    if (holds(this.#look().running, ticket)) return
+    if (standing.isAway) return
+    if (this.isDoubtful(ticket.owner) && this.#jumpAtStep > standing.provenAtStep) return
+    if (place !== undefined && this.#isCutShort(place)) return
+    this.#promises.fault ??= new Broken(
+      `the handler of ${ticket.name} started, but the store does not hold a place for it any more`,
+    )
+  }
+
+  /** The store has executed a call. `isCopy`: not for the first time, and nobody waits for the answer. */
+  executed(executed: Executed, isCopy: boolean): void {
+    this.#step += 1
+    const silentMs = this.#time.tick()
+    const { nowMs } = this.#time
+    if (silentMs > times.livenessMs / 2) this.#noticeSilence(nowMs, silentMs)
+    const { call, reply, before, after } = executed
+    this.#executedAtStep.set(call, this.#step)
+    if (reply instanceof Error) {
+      if (reply.message.startsWith('NOSCRIPT')) return
+      throw new Broken(`script ${call.script.name} failed`, { cause: reply })
+    }
+    const { named } = argumentsOf(call)
+    const word = String((reply as unknown[])[0])
+    if (named['epoch'] !== '' && named['epoch'] !== before.epoch) this.#unaware = false
+    if (named['run'] === this.#rolledBackTo) this.#rolledBackTo = undefined
+    if (before.leaseMs !== after.leaseMs && before.epoch !== '') this.#capsChangedAtStep = this.#step
+    if (this.#limits.at(-1)?.limit !== after.limit) this.#limits.push({ fromStep: this.#step, limit: after.limit })
+
+    this.#noteAcceptances(after)
+    this.#notePutBack(after)
+    const started = after.running.filter((member) => !before.running.some(({ text }) => text === member.text))
+    if (call.script.name === 'rejoin') this.#noteReturn(started)
+    else this.#checkGrants(started, after)
+
+    const process = this.#processOf(named['instance'] ?? '')
+    if (process === undefined) return
+    const standing = this.#standings.get(process)!
+    const batch = Number(named['batch'])
+    const applies = call.script.name === 'exchange' && word === 'ok' && batch > standing.lastBatch
+    if (call.script.name === 'exchange' && word === 'ok') {
+      if (named['holds'] === '0' && !isCopy) standing.isAway = false
+      standing.lastBatch = Math.max(batch, standing.lastBatch)
+    } else if (call.script.name === 'exchange' && word === 'rejoin') {
+      standing.isAway = true
+    } else if (call.script.name === 'rejoin' && word === 'ok' && named['complete'] === '1' && !isCopy) {
+      standing.isAway = false
+    }
+    if (word === 'ok' && (call.script.name === 'exchange' || call.script.name === 'rejoin')) {
+      standing.aliveUntilMs = nowMs + times.livenessMs
+      standing.provenAtStep = this.#step
+    }
+    // In a grace nothing is granted and nobody is taken for dead.
+    if (applies) this.#graceUntilMs = nowMs + Number((reply as unknown[])[4])
+    if (nowMs < this.#graceUntilMs) return
+    if (applies || call.script.name === 'configure') this.#checkHandOver(after)
+    if (applies && nowMs >= this.#quietUntilMs) this.#checkTheDead(after)
+  }
+
+  /** What must be true between any two steps. */
+  check(): void {
+    this.#promises.check()
+    const { nowMs } = this.#time
+    const { waiting, running } = this.#look()
+    for (const ticket of this.#promises.tickets) {
+      const { owner } = ticket
+      const place = this.#places.get(ticket)
+      if (place === undefined || !owner.awake || this.#standings.get(owner)!.isAway || this.isDoubtful(owner)) continue
+      const leaseIsOver = nowMs >= place.capMs
+      if (ticket.runs && !holds(running, ticket) && !this.#isCutShort(place)) {
+        throw new Broken(`${ticket.name} runs, and the store does not hold its permits any more`)
+      }
+      if (ticket.waits && place.told && !holds(running, ticket) && !holds(waiting, ticket) && !leaseIsOver) {
+        throw new Broken(`${ticket.name} waits, and the store has lost it`)
+      }
+    }
+    this.#checkLimit()
+  }
+
+  /** The permits of what runs never exceed the highest limit in force since the first of them was let in (promise 1). */
+  #checkLimit(): void {
+    const counted = this.#promises.running.filter((ticket) => {
+      const place = this.#places.get(ticket)
+      return this.#counts(ticket) && place !== undefined && !place.letInUnaware && !place.returnedLate
+    })
+    const since = Math.min(...counted.map((ticket) => this.#places.get(ticket)!.grantedAtStep))
+    const limits = this.#limits
+      .filter((_, index) => (this.#limits[index + 1]?.fromStep ?? Infinity) > since)
+      .map(({ limit }) => limit)
+    const used = permitsOf(counted)
+    if (counted.length > 0 && used > Math.max(...limits)) {
+      throw new Broken(
+        `limit: ${counted.map(({ name }) => name).join(', ')} run with ${used} permits, limit ${Math.max(...limits)}`,
+      )
+    }
+  }
+
+  /** Whether what this ticket runs still counts: not after a stall or partition, until it obeys its signal (window). */
+  #counts(ticket: Ticket): boolean {
+    const place = this.#places.get(ticket)
+    if (this.isDoubtful(ticket.owner)) return false
+    if (place === undefined || this.#time.nowMs < place.capMs) return true
+    // The signal is due in this very moment, or as soon as the process runs again.
+    return this.#time.nowMs > place.capMs && ticket.owner.awake && !this.#isCutShort(place)
+  }
+
+  /**
+   * Its lease has ended sooner than its process can know, which is told by the next exchange (window): the server's clock has jumped over the
+   * rest of it, or `leaseMs` was changed.
+   */
+  #isCutShort({ capMs, grantedAtStep, acceptedAtStep }: Place): boolean {
+    return this.#time.nowMs >= capMs && (this.#jumpAtStep > grantedAtStep || this.#capsChangedAtStep > acceptedAtStep)
+  }
+
+  #noticeSilence(nowMs: number, silentMs: number): void {
+    // Nobody's death is proven, but of those whose time was over before (R19).
+    this.#quietUntilMs = nowMs + Math.ceil((times.livenessMs * 2) / 3)
+    for (const standing of this.#standings.values()) {
+      if (standing.aliveUntilMs >= nowMs - silentMs)
+        standing.aliveUntilMs = Math.max(standing.aliveUntilMs, this.#quietUntilMs)
+    }
+  }
+
+  #noteAcceptances({ waiting, running }: Snapshot): void {
+    for (const ticket of this.#promises.tickets) {
+      const place = this.#places.get(ticket)
+      const numbers = [...waiting, ...running].filter(({ key }) => key === ticket.name).map(({ number }) => number)
+      const number = Math.max(...numbers)
+      if (numbers.length === 0 || (place !== undefined && number <= place.number)) continue
+      if (place !== undefined && ticket.ending === undefined) {
+        const doubtSince =
+          this.#lossAtStep > place.acceptedAtStep ||
+          this.isDoubtful(ticket.owner) ||
+          this.#standings.get(ticket.owner)!.isAway
+        if (!doubtSince) throw new Broken(`${ticket.name} stands in the line twice`)
+      }
+      this.#arrivals += 1
+      this.#places.set(ticket, {
+        number,
+        arrival: this.#arrivals,
+        told: false,
+        mayBeForgotten: false,
+        acceptedAtStep: this.#step,
+        grantedAtStep: -1,
+        capMs: Infinity,
+        letInUnaware: false,
+        returnedLate: false,
+      })
+    }
+  }
+
+  /** A grant that nobody heard of in time was taken back, and its ticket waits again. */
+  #notePutBack({ waiting }: Snapshot): void {
+    for (const member of waiting) {
+      const ticket = this.#promises.find(member.key)
+      const place = ticket && this.#places.get(ticket)
+      if (place?.number !== member.number) continue
+      place.grantedAtStep = -1
+      place.capMs = Infinity
+    }
+  }
+
+  /** Running tickets came back with a rejoin. */
+  #noteReturn(started: readonly Member[]): void {
+    for (const member of started) {
+      const ticket = this.#promises.find(member.key)
+      const place = ticket && this.#places.get(ticket)
+      if (place !== undefined && this.isDoubtful(ticket!.owner)) place.returnedLate = true
+    }
+  }
+
+  #checkGrants(started: readonly Member[], after: Snapshot): void {
+    const { nowMs } = this.#time
+    const isWindow = this.#unaware || this.#rolledBackTo !== undefined
+    for (const member of started) {
+      const ticket = this.#promises.find(member.key)
+      const place = ticket && this.#places.get(ticket)
+      if (place === undefined || place.number !== member.number) continue
+      place.grantedAtStep = this.#step
+      place.capMs = nowMs + after.leaseMs
+      place.letInUnaware = isWindow
+      if (!isWindow && ticket!.ending === undefined) this.#checkOrder(ticket!, place, after)
+    }
+    if (started.length > 0 && !isWindow) this.#checkRoom(started, after)
+  }
+
+  /** Whoever arrived before this one runs, or has run, or is gone, or is in no position to (promise 2). */
+  #checkOrder(ticket: Ticket, place: Place, after: Snapshot): void {
+    for (const [other, { arrival, grantedAtStep, mayBeForgotten }] of this.#places) {
+      if (arrival >= place.arrival || other.ending !== undefined || grantedAtStep >= 0 || mayBeForgotten) continue
+      if (other.owner.dead || this.isDoubtful(other.owner) || other.permits > after.limit) continue
+      throw new Broken(`order: ${ticket.name} overtakes ${other.name}`)
+    }
+  }
+
+  /** What is granted fits beside all that runs or was granted before (promise 1). */
+  #checkRoom(started: readonly Member[], after: Snapshot): void {
+    const holders = this.#promises.tickets.filter((ticket) => {
+      if (ticket.ending !== undefined) return false
+      return (ticket.runs && this.#counts(ticket)) || (holds(after.running, ticket) && !this.isDoubtful(ticket.owner))
+    })
+    const used = permitsOf(holders)
+    if (used > after.limit) {
+      const names = started.map(({ key }) => key).join(', ')
+      throw new Broken(
+        `limit: ${names} granted; ${holders.map(({ name }) => name).join(', ')} hold ${used} permits of ${after.limit}`,
+      )
+    }
+  }
+
+  /** A freed permit is given to the next in the same operation (promise 3). */
+  #checkHandOver({ waiting, running, instances, limit }: Snapshot): void {
+    const head = waiting.find(({ instance, permits }) => instances.has(instance) && permits <= limit)
+    const used = permitsOf(running)
+    if (head !== undefined && head.permits <= limit - used) {
+      throw new Broken(`hand-over: ${head.key} waits for ${head.permits} permits, ${limit - used} are free`)
+    }
+  }
+
+  /** The dead hold nothing (promise 5). */
+  #checkTheDead({ running, instances }: Snapshot): void {
+    const ghost = running.find(({ instance }) => !instances.has(instance))
+    if (ghost !== undefined) throw new Broken(`${ghost.key} holds permits from the grave`)
+  }
+
+  #tell(name: string, number: number): void {
+    const ticket = this.#promises.find(name)
+    const place = ticket && this.#places.get(ticket)
+    if (place?.number !== number) return
+    place.told = true
+    place.mayBeForgotten = false
+  }
+}
+
+function holds(members: readonly Member[], { name }: Ticket): boolean {
+  return members.some(({ key }) => key === name)
+}
+
+function permitsOf(holders: readonly { readonly permits: number }[]): number {
+  return holders.reduce((sum, { permits }) => sum + permits, 0)
+}

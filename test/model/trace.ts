@@ -1,0 +1,26 @@
+import { argumentsOf, type Executed, type Member } from './server.js'
+import type { ModelProcess } from './process.js'
+
+/** Set `FAIRQUEUE_MODEL_TRACE=1` to see every event and every call that the server executes. */
+export const traced = process.env['FAIRQUEUE_MODEL_TRACE'] === '1'
+
+function keys(members: readonly Member[]): string {
+  return members.map(({ key }) => key).join(',')
+}
+
+/** One executed call, fit for the eye. */
+export function describe(
+  { call, reply, hints, after }: Executed,
+  nowMs: number,
+  processes: readonly ModelProcess[],
+): string {
+  const { named, rest } = argumentsOf(call)
+  const { batch, holds, full, instance } = named
+  const who = processes.find(({ id }) => id === instance)?.label ?? '?'
+  const told = hints.map(([, message]) => message.replace(/^\S+ /, '')).join(' | ')
+  return [
+    `  ${nowMs.toFixed(0)} ${who} ${call.script.name} ${batch ?? ''} holds ${holds} full ${full} ${rest.join(' ')}`,
+    `    → ${JSON.stringify(reply).replace(/"\{.*\}"/, '{settings}')} hints ${told}`,
+    `    store: runs ${keys(after.running)} waits ${keys(after.waiting)} limit ${after.limit}`,
+  ].join('\n')
+}
