@@ -74,6 +74,6 @@ export function readStatus(reply: unknown, code: Settings): StatusReply {
     instances: readNumber('status', instances),
     grants: readNumber('status', grants),
     settings: news === null || news.broken ? null : news.record,
-    positions: positions.map((position) => (position === 0 ? null : readNumber('status', position))),
+    positions: positions.map((position) => readNumber('status', position) || null),
   }
 }
