@@ -118,6 +118,20 @@ describe('a call in doubt', () => {
     expect([first.state, second.state]).toEqual(['granted', 'waiting'])
   })
 
+  test('a change of settings whose answer is lost has let in whom it lets in', async () => {
+    const [world, a, b] = await twoProcesses()
+    const [mine, theirs] = [a.queue({ ...options, concurrency: 0 }), b.queue({ ...options, concurrency: 0 })]
+    const tickets = [mine.enter(), theirs.enter()]
+    await world.settled()
+    // The script is known to the server by now.
+    await theirs.configure({ maxQueueSize: 9 })
+    a.client.fate = ({ name }) => (name === 'configure' ? 'loseReply' : 'deliver')
+    await expect(mine.configure({ concurrency: 2 })).rejects.toMatchObject({ code: 'FQ_STORE_UNAVAILABLE' })
+    await world.advance(1100)
+    expect(tickets.map(({ state }) => state)).toEqual(['granted', 'granted'])
+    expect(mine.settings.concurrency).toBe(2)
+  })
+
   test('a late copy of a batch that was answered long ago changes nothing', async () => {
     const [world, a, b] = await twoProcesses()
     const queue = b.queue(options)
@@ -283,27 +297,27 @@ describe('hints', () => {
 
   test('that are garbage are ignored', async () => {
     const [world, a, b] = await twoProcesses()
-    await a.queue(options).acquire()
-    const queue = b.queue(options)
+    const [mine, theirs] = [a.queue(options), b.queue(options)]
     const errors = vi.fn<(payload: unknown) => void>()
-    queue.on('error', errors)
-    const ticket = queue.enter()
+    theirs.on('error', errors)
+    const holder = await mine.acquire()
+    const first = theirs.enter()
     await world.settled()
-    const id = (await redis.client().zrange('fairqueue:{q}:waiting', 0, '0'))[0]!.split(':')[1]!
-    const epoch = (await redis.client().hget('fairqueue:{q}:state', 'epoch')) ?? '0'
-    for (const garbage of [
-      '',
-      ' ',
-      '{}',
-      id,
-      `${id} ${epoch} x`,
-      `${id} ${epoch} 1:2:3:4:5/x`,
-      `${id} ${epoch} ,,,`,
-      'x'.repeat(300_000),
-    ])
-      b.client.subscriber.inject(garbage)
+    await holder.release()
+    await world.settled()
+    const [id = '', epoch = '', grant = ''] = b.client.subscriber.messages.at(-1)!.split(' ')
+    await (await first.granted).release()
+    await mine.acquire()
+    const ticket = theirs.enter()
+    await world.settled()
+    const [member = '', fence = ''] = grant.split('/')
+    const garbage = ['', ' ', '{}', id, `${id} ${epoch} x`, `${id} ${epoch} ,,,`, `${id} ${epoch} ${member}`]
+    for (const message of [...garbage, `${id} ${epoch} ${member}/x`, `${id} ${epoch} /${fence}`, 'x'.repeat(300_000)]) {
+      b.client.subscriber.inject(message)
+    }
     await world.settled()
     expect(ticket.state).toBe('waiting')
     expect(errors).not.toHaveBeenCalled()
+    expect(await mine.status()).toMatchObject({ running: 1, waiting: 1 })
   })
 })
