@@ -138,6 +138,18 @@ describe('forgotten, or lost memory', () => {
     expect(first.runs).toBe(true)
   })
 
+  test('R16: a ticket that tries once and meets a grace has ended, and is not asked for when the grace is over', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    await world.deleteKey('waiting')
+    const tried = await world.enter(a, 1, 0)
+    await world.settle()
+    expect(tried.ending).toBe('timedOut')
+    await world.advance(2 * livenessMs)
+    expect(world.server.snapshot.running).toEqual([])
+    world.check()
+  })
+
   test('R17: the first ticket of a queue that Redis does not know is granted in its first exchange', async () => {
     const world = await World.on(redis)
     const a = world.start()

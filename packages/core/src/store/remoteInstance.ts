@@ -203,8 +203,9 @@ export class RemoteInstance implements Instance {
         if (more) this.#wantsEmpty = true
       }
     } catch (error) {
-      // Only a fault of our own gets here; the queue must go on.
+      // Only a fault of our own gets here; the queue must go on, and nobody may wait for an answer that is lost.
       this.#listener.troubled(error)
+      for (const slot of this.#ledger.all()) if (slot.state === 'sent') this.#ledger.refuse(slot, 'unavailable', error)
     }
     this.#busy = false
     if (this.#outbox.isEmpty) this.#deadline.disarm()
@@ -292,19 +293,19 @@ export class RemoteInstance implements Instance {
         leaseFromMs: before === -Infinity ? sentAtMs : before,
       })
     }
-    if (reply.graceMs === 0 && this.#held.length + held.length > 0) {
-      this.#outbox.acquireFirst([...this.#held, ...held])
-      for (const slot of [...this.#held, ...held]) slot.state = 'unsent'
+    this.#hold(held)
+    if (reply.graceMs === 0 && this.#held.length > 0) {
+      this.#outbox.acquireFirst(this.#held)
+      for (const slot of this.#held) slot.state = 'unsent'
       this.#held = []
-    } else {
-      this.#hold(held)
     }
     this.#schedule.answered(reply.full !== null, reply.nextMs, reply.graceMs)
     this.#afterNews()
   }
 
-  #hold(slots: Slot[]): void {
-    if (slots.length > 0) this.#held = [...this.#held, ...slots]
+  /** Except those that were given up at that very word. */
+  #hold(slots: readonly Slot[]): void {
+    if (slots.length > 0) this.#held = [...this.#held, ...slots].filter(({ state }) => state === 'held')
   }
 
   /** Puts back what the store has lost, or lost sight of (R14). */
@@ -400,7 +401,7 @@ export class RemoteInstance implements Instance {
   }
 
   #setHealthy(healthy: boolean, cause?: unknown): void {
-    if (!healthy) this.#lastError = cause
+    this.#lastError = healthy ? undefined : cause
     if (healthy === this.#healthy) return
     this.#healthy = healthy
     this.#listener.healthChanged(healthy, cause)
