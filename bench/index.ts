@@ -2,7 +2,15 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const BENCHMARKS = ['enterAndLeave', 'handOver', 'fourProcesses']
+const BENCHMARKS = [
+  'enterAndLeave',
+  'handOver',
+  'fourProcesses',
+  'manyWaiters',
+  'waiterMemory',
+  'memoryStore',
+  'expressHello',
+]
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !BENCHMARKS.includes(name))

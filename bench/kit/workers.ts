@@ -2,9 +2,14 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Starts a program of this folder in a process of its own; resolves when it has sent its first message. */
-export async function startWorker(program: string, config: object): Promise<ChildProcess> {
-  const worker = fork(fileURLToPath(new URL(`../${program}.js`, import.meta.url)), [JSON.stringify(config)])
+/** Starts a program of this folder in a Node of its own, with `flags`; resolves when it has sent its first message. */
+export async function startWorker(
+  program: string,
+  config: object,
+  flags: readonly string[] = [],
+): Promise<ChildProcess> {
+  const path = fileURLToPath(new URL(`../${program}.js`, import.meta.url))
+  const worker = fork(path, [JSON.stringify(config)], { execArgv: [...flags] })
   const failed = once(worker, 'exit').then(([code]) => {
     throw new Error(`${program} ended with ${String(code)} before it was ready`)
   })
