@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { useRedis } from '../../kit/clients.js'
 import { times, type ModelProcess } from '../process.js'
-import { type KeyName } from '../server.js'
+import { argumentsOf, type KeyName } from '../server.js'
 import { World } from '../world.js'
 
-const { livenessMs, pollIntervalMs } = times
+const { livenessMs, pollIntervalMs, storeTimeoutMs } = times
 const redis = useRedis()
 
 function names(tickets: readonly { readonly name?: string; readonly key?: string }[]): (string | undefined)[] {
@@ -148,6 +148,24 @@ describe('forgotten, or lost memory', () => {
     await world.advance(2 * livenessMs)
     expect(world.server.snapshot.running).toEqual([])
     world.check()
+  })
+
+  test('R16: a ticket that a grace has held is not refused as unanswered when it asks again', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    await world.deleteKey('waiting')
+    const held = await world.enter(a)
+    await world.settle()
+    await world.advance(livenessMs - 1)
+    expect(held.waits).toBe(true)
+    const newcomer = await world.enter(a)
+    await world.advance(storeTimeoutMs * 0.7, { flows: false })
+    await world.execute(a)
+    await world.answer(a)
+    // The newcomer's deadline is near when the held one is sent.
+    expect(argumentsOf(a.pipes.requests[0]!).rest[0]).toContain(held.name)
+    await world.advance(storeTimeoutMs * 0.4, { flows: false })
+    expect([held.ending, newcomer.ending]).toEqual([undefined, undefined])
   })
 
   test('R17: the first ticket of a queue that Redis does not know is granted in its first exchange', async () => {

@@ -296,7 +296,11 @@ export class RemoteInstance implements Instance {
     this.#hold(held)
     if (reply.graceMs === 0 && this.#held.length > 0) {
       this.#outbox.acquireFirst(this.#held)
-      for (const slot of this.#held) slot.state = 'unsent'
+      for (const slot of this.#held) {
+        slot.state = 'unsent'
+        slot.askedAtMs = this.#clock.now()
+      }
+      this.#deadline.arm()
       this.#held = []
     }
     this.#schedule.answered(reply.full !== null, reply.nextMs, reply.graceMs)

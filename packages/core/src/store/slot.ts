@@ -21,8 +21,8 @@ export class Slot {
   number: string = ''
   /** The queue gave it up while its acquire was under way: whatever comes back is given back (R7). */
   unwanted: boolean = false
-  /** When it asked, for the deadline of its answer. Monotonic ms. */
-  readonly askedAtMs: number
+  /** When it asked, for the deadline of its answer: that a grace holds it is an answer, after it it asks anew. Monotonic ms. */
+  askedAtMs: number
   /** When this instance learned of the grant, for R11. Monotonic ms. */
   grantedAtMs: number = 0
   /** When its lease ends at the latest (R13). Monotonic ms. */
