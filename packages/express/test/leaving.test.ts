@@ -2,7 +2,16 @@ import { json } from 'express'
 import { describe, expect, it, vi } from 'vitest'
 import { fairQueue, type FairQueueMiddlewareOptions } from '@fairqueue/express'
 import type { RawClient } from '@fairqueue/test/kit/rawHttp'
-import { asksForEvents, closing, expressVersions, openSite, runningIs, waitingIs, type Site } from './site.js'
+import {
+  type Site,
+  asksForEvents,
+  closing,
+  eventually,
+  expressVersions,
+  openSite,
+  runningIs,
+  waitingIs,
+} from './site.js'
 
 const LARGE = 50 * 1024 * 1024
 
@@ -183,7 +192,7 @@ describe.each(expressVersions)('A client that leaves $version', ({ framework }) 
       const { site, ends, aborts } = await openWatched()
       const client = await site.connect()
       await ask(client)
-      await expect.poll(() => ends.length).toBe(count)
+      await eventually(() => ends.length).toBe(count)
       client.leave()
       expect(aborts).toEqual([])
     })
@@ -197,7 +206,7 @@ describe.each(expressVersions)('A client that leaves $version', ({ framework }) 
       const client = (await site.connect()).request('GET', '/slow')
       await client.until('begun')
       leave(client)
-      await expect.poll(() => ends.length).toBe(1)
+      await eventually(() => ends.length).toBe(1)
       expect(aborts).toMatchObject([{ code: 'FQ_CANCELLED', name: 'AbortError' }])
     })
   })

@@ -30,7 +30,7 @@ it.each(expressVersions)(
     const sockets: Socket[] = []
     const site = await openSite(framework, (app) => {
       app.get('/', middleware, (req, res) => {
-        during.push(res.listenerCount('close'))
+        if (req.fairQueue.lease !== null) during.push(res.listenerCount('close'))
         if (req.fairQueue.signal.aborted) throw new Error('aborted')
         res.end()
       })
@@ -50,10 +50,10 @@ it.each(expressVersions)(
     const counts = (): unknown => [sockets[0]!, site.server, process].map(listeners)
     await round()
     const before = counts()
-    const duringOneRound = during.slice()
     for (let i = 1; i < ROUNDS; i += 1) await round()
     expect(counts()).toEqual(before)
-    expect(new Set(during)).toEqual(new Set(duringOneRound))
+    // Whether it waited or not, a response has one listener of ours.
+    expect(new Set(during).size).toBe(1)
     expect(warnings).toEqual([])
     client.leave()
   },

@@ -10,7 +10,7 @@ import {
   type Store,
 } from '@fairqueue/core'
 import { fairQueue, type FairQueueContext, type FairQueueMiddlewareOptions, type Refusal } from '@fairqueue/express'
-import { closing, expressVersions, openSite, showErrors } from './site.js'
+import { closing, eventually, expressVersions, openSite, showErrors } from './site.js'
 
 describe.each(expressVersions)('A refused request on $version', ({ framework }) => {
   const openFull = async (options: FairQueueMiddlewareOptions = {}) => {
@@ -240,7 +240,7 @@ describe.each(expressVersions)('A refused request on $version', ({ framework }) 
         expect(next).toHaveBeenCalledOnce()
         expect(contexts[0]).toMatchObject({ ticket: null, lease: null })
         expect(contexts[0]!.signal.aborted).toBe(false)
-        await expect.poll(async () => (await middleware.queue.status()).local.running).toBe(0)
+        await eventually(async () => (await middleware.queue.status()).local.running).toBe(0)
       },
     )
   })

@@ -55,14 +55,19 @@ export async function openSite(framework: typeof express, mount: (app: Express) 
   return { port, server, connect, fetch, get: (path, headers) => fetch('GET', path, headers) }
 }
 
+/** Expects something of a value that may still have to become so; patient, for machines that are busy. */
+export function eventually<Value>(read: () => Value | Promise<Value>): ReturnType<typeof expect.poll<Value>> {
+  return expect.poll(read, { interval: 2, timeout: 10_000 })
+}
+
 /** Waits until so many tickets stand in the line. */
 export async function waitingIs(queue: FairQueue, count: number): Promise<void> {
-  await expect.poll(async () => (await queue.status()).waiting, { interval: 2, timeout: 5000 }).toBe(count)
+  await eventually(async () => (await queue.status()).waiting).toBe(count)
 }
 
 /** Waits until so many permits are in use. */
 export async function runningIs(queue: FairQueue, count: number): Promise<void> {
-  await expect.poll(async () => (await queue.status()).running, { interval: 2, timeout: 5000 }).toBe(count)
+  await eventually(async () => (await queue.status()).running).toBe(count)
 }
 
 /** Closes something when the test ends. */

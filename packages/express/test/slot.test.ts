@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { describe, expect, it, vi } from 'vitest'
 import { fairQueue, type FairQueueMiddlewareOptions } from '@fairqueue/express'
-import { closing, expressVersions, openSite, runningIs, showErrors, waitingIs } from './site.js'
+import { closing, eventually, expressVersions, openSite, runningIs, showErrors, waitingIs } from './site.js'
 
 describe.each(expressVersions)('A place on $version', ({ framework }) => {
   const openGate = async (handler: RequestHandler, options: FairQueueMiddlewareOptions = {}, wrap = false) => {
@@ -24,8 +24,11 @@ describe.each(expressVersions)('A place on $version', ({ framework }) => {
     await client.until('first')
     const next = site.get('/')
     await waitingIs(queue, 1)
+    responses[0]!.write('second')
+    await client.until('second')
+    expect(responses).toHaveLength(1)
     responses[0]!.end('last')
-    await expect.poll(() => responses.length).toBe(2)
+    await eventually(() => responses.length).toBe(2)
     responses[1]!.end()
     await next
     await runningIs(queue, 0)
@@ -56,8 +59,9 @@ describe.each(expressVersions)('A place on $version', ({ framework }) => {
   ])('is free again after a handler that %s', async (_what, handler) => {
     const { site, queue } = await openGate(handler, { abortGraceMs: 0 })
     const client = (await site.connect()).request('GET', '/')
-    await expect.poll(async () => (await queue.status()).grants).toBe(1)
+    await eventually(async () => (await queue.status()).grants).toBe(1)
     await runningIs(queue, 0)
+    expect((await queue.status()).free).toBe(1)
     client.leave()
   })
 
@@ -111,7 +115,7 @@ describe.each(expressVersions)('A place on $version', ({ framework }) => {
       await client.until('first')
       const { signal } = requests[0]!.req.fairQueue
       client.leave()
-      await expect.poll(() => signal.aborted).toBe(true)
+      await eventually(() => signal.aborted).toBe(true)
       return { ...gate, ...requests[0]! }
     }
 
@@ -202,14 +206,14 @@ describe.each(expressVersions)('A place on $version', ({ framework }) => {
 
   it('that is lost aborts the signal, goes to the next, and its answer still arrives', async () => {
     const requests: { req: Request; res: Response }[] = []
-    const { site, queue } = await openGate((req, res) => void requests.push({ req, res }), { leaseMs: 50 })
+    const { site, queue } = await openGate((req, res) => void requests.push({ req, res }), { leaseMs: 300 })
     const aborted = vi.fn<(reason: unknown) => void>()
     const first = site.get('/')
     await runningIs(queue, 1)
     const { signal } = requests[0]!.req.fairQueue
     signal.addEventListener('abort', () => aborted(signal.reason))
     const second = site.get('/')
-    await expect.poll(() => requests.length).toBe(2)
+    await eventually(() => requests.length).toBe(2)
     expect(aborted).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ code: 'FQ_LEASE_LOST', lostBy: 'expired' }),
     )

@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { json, type Response } from 'express'
 import { describe, expect, it } from 'vitest'
 import { fairQueue, type FairQueueMiddlewareOptions } from '@fairqueue/express'
-import { asksForEvents, closing, expressVersions, openSite, runningIs, waitingIs } from './site.js'
+import { asksForEvents, closing, eventually, expressVersions, openSite, runningIs, waitingIs } from './site.js'
 
 /** Members that the event has for the sake of LLM clients. */
 const CHUNK =
@@ -63,7 +63,7 @@ describe.each(expressVersions)('A waiting client on $version', ({ framework }) =
     const client = (await site.connect()).request('GET', '/', asksForEvents)
     for (const position of [5, 4, 3, 2, 1]) {
       await client.until(`"position":${position},`)
-      await expect.poll(() => holders.length).toBe(1)
+      await eventually(() => holders.length).toBe(1)
       await holders.pop()!.release()
     }
     const events = parse((await client.response()).body)

@@ -138,7 +138,7 @@ describe('StatusStream', () => {
       ticket.moveTo(3)
       ticket.moveTo(2)
       client.socket.resume()
-      await expect.poll(() => res.writableNeedDrain).toBe(false)
+      await expect.poll(() => res.writableNeedDrain, { timeout: 10_000 }).toBe(false)
       await clock.advance(1000)
       const text = await client.until('"position":2,')
       expect(position).toBeGreaterThan(3)
@@ -152,7 +152,7 @@ describe('StatusStream', () => {
       await clock.advance(15_000)
       const early = res.destroyed
       await clock.advance(30_000)
-      await expect.poll(() => res.destroyed).toBe(true)
+      await expect.poll(() => res.destroyed, { timeout: 10_000 }).toBe(true)
       expect(early).toBe(false)
     })
   })
