@@ -114,6 +114,26 @@ export function eventTests(makeWorld: MakeWorld): void {
     expect(listener).toHaveBeenCalledTimes(1)
   })
 
+  test('a ticket has an id of its own that cannot be guessed, and tells its status to whom it is asked to', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 0, maxWaitMs: '1h' })
+    const tickets = Array.from({ length: 50 }, () => queue.enter())
+    await world.settled()
+    expect(new Set(tickets.map(({ id }) => id)).size).toBe(50)
+    const [first, last] = [tickets[0]!, tickets[49]!]
+    expect(first.id).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/)
+    expect(first.id).toBe(first.id)
+    const kept = vi.fn<(payload: unknown) => void>()
+    const takenOff = vi.fn<(payload: unknown) => void>()
+    last.on('status', kept).on('status', takenOff).off('status', takenOff)
+    first.cancel()
+    await world.advance(1500)
+    expect(kept).toHaveBeenCalledWith({ state: 'waiting', position: 49, etaMs: null })
+    last.cancel()
+    expect(kept).toHaveBeenLastCalledWith({ state: 'cancelled', position: null, etaMs: null })
+    expect(takenOff).not.toHaveBeenCalled()
+  })
+
   test('a ticket that nobody waits for is no unhandled rejection', async () => {
     const world = makeWorld()
     const queue = await world.queue({ concurrency: 0, maxWaitMs: 100 })

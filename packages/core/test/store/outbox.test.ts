@@ -30,6 +30,22 @@ test('an acquire that is withdrawn before it was sent leaves nothing', () => {
   expect(outbox.take().acquires).toEqual([])
 })
 
+test('thousands of withdrawn acquires leave nothing behind, and the others keep their order', () => {
+  const outbox = new Outbox()
+  const all = slots(3000)
+  for (const slot of all) outbox.acquire(slot)
+  const kept = all.filter((_, index) => index % 10 === 0)
+  for (const slot of all) {
+    if (kept.includes(slot)) continue
+    slot.state = 'gone'
+    outbox.withdrawn()
+  }
+  expect(outbox.acquires).toEqual(kept)
+  expect(outbox.isEmpty).toBe(false)
+  expect(outbox.take().acquires).toEqual(kept)
+  expect(outbox.isEmpty).toBe(true)
+})
+
 test('a batch holds no more than the store can take; the rest follows, releases first, in order', () => {
   const outbox = new Outbox()
   const all = slots(700)
