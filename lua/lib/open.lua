@@ -54,6 +54,8 @@ if isNew or lossSeen then
   -- A new epoch keeps what is there, but of these tickets nothing is known: their permits have to be looked at.
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
+  -- Those of them whose instance does not come back are combed out when the grace is over.
+  purge = -1
   expires = 0
   -- Without evidence of a loss the line opens at once, but not before the server has been up for a while (R17).
   graceUntil = bootMs > 0 and now + bootMs or 0

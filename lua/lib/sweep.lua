@@ -10,14 +10,14 @@ if now >= quietUntil and now >= graceUntil then
       redis.call('HDEL', state, 'kept:' .. id)
       isAlive[id] = false
     end
-    if #dead > 0 then
+    -- The line is combed from its head to its end, 500 tickets a call; the dead at its head are skipped by `grant` anyway.
+    if #dead > 0 then purge = -1 end
+    if purge == -1 then
       for from = 0, runningCount, 500 do
         for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
           if member ~= '~' and not ownerIsAlive(member) then gone[#gone + 1] = member end
         end
       end
-      -- The line is combed from its head to its end, 500 tickets a call; the dead at its head are skipped by `grant` anyway.
-      purge = -1
     end
     for from = 1, #gone, 500 do
       runningCount = runningCount - redis.call('ZREM', running, unpack(gone, from, math.min(from + 499, #gone)))

@@ -168,6 +168,15 @@ describe('forgotten, or lost memory', () => {
     expect([held.ending, newcomer.ending]).toEqual([undefined, undefined])
   })
 
+  test('R16: what is left of an instance that died before it could come back is given away when the grace is over', async () => {
+    const { world, a, first } = await oneRunsTwoWait()
+    world.kill(a)
+    await world.deleteKey('instances')
+    await world.advance(livenessMs + pollIntervalMs * 1.1)
+    expect(first.runs).toBe(true)
+    expect(names(world.server.snapshot.waiting)).toEqual([])
+  })
+
   test('R17: the first ticket of a queue that Redis does not know is granted in its first exchange', async () => {
     const world = await World.on(redis)
     const a = world.start()

@@ -58,7 +58,7 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: '00df9f7280828412144829dde11081a303a9f946',
+  sha1: 'f3e3cc3fb9d55d9e15b5378fe442ee328b576595',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -109,6 +109,7 @@ if isNew or lossSeen then
   graced = 0
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
+  purge = -1
   expires = 0
   graceUntil = bootMs > 0 and now + bootMs or 0
 end
@@ -386,7 +387,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: 'd5a7636c5eb4bf56d4794c7f23e61608f90886a9',
+  sha1: '39190ef9448364702131e21608928030715f958a',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -437,6 +438,7 @@ if isNew or lossSeen then
   graced = 0
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
+  purge = -1
   expires = 0
   graceUntil = bootMs > 0 and now + bootMs or 0
 end
@@ -592,13 +594,13 @@ if now >= quietUntil and now >= graceUntil then
       redis.call('HDEL', state, 'kept:' .. id)
       isAlive[id] = false
     end
-    if #dead > 0 then
+    if #dead > 0 then purge = -1 end
+    if purge == -1 then
       for from = 0, runningCount, 500 do
         for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
           if member ~= '~' and not ownerIsAlive(member) then gone[#gone + 1] = member end
         end
       end
-      purge = -1
     end
     for from = 1, #gone, 500 do
       runningCount = runningCount - redis.call('ZREM', running, unpack(gone, from, math.min(from + 499, #gone)))
@@ -852,7 +854,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '2a3386875f6491f587b5a8bc80fbfb0d368d984d',
+  sha1: '73cedc564976f601bb20a1ee42efc7ad560bbc6b',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -903,6 +905,7 @@ if isNew or lossSeen then
   graced = 0
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
+  purge = -1
   expires = 0
   graceUntil = bootMs > 0 and now + bootMs or 0
 end
