@@ -4,7 +4,7 @@ import type { Lease } from '../queue/lease.js'
 import type { Ticket } from '../queue/ticket.js'
 import { isClosed, wasSent } from './presence.js'
 import type { Admitted } from './context.js'
-import type { SendWatch } from './sendWatch.js'
+import type { SendWatch, Sending, WatchNote } from './sendWatch.js'
 import type { Visit } from './visit.js'
 
 /** How long a place outlives what it was for. Durations in milliseconds. */
@@ -16,7 +16,8 @@ export interface SlotTerms {
 }
 
 /** A request that has been let through, and its place: held until the response has ended and the handler is done. */
-export class Admission implements Admitted {
+export class Admission implements Admitted, Sending {
+  readonly watchNote: WatchNote = { index: -1, endedAtMs: undefined }
   readonly #visit: Visit<unknown>
   readonly #terms: SlotTerms
   readonly #ticket: Ticket | null

@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http'
 import { systemClock, type Clock } from '../base/clock.js'
-import { isFairQueueError, OptionError, type FairQueueError } from '../base/errors.js'
+import { OptionError, type FairQueueError } from '../base/errors.js'
 import { processLogger, type Logger } from '../base/logger.js'
 import { readDurationMs, readInteger, show } from '../base/options.js'
 import type { CloseOptions, FairQueueCore } from '../queue/fairQueue.js'
@@ -12,6 +13,7 @@ import { within } from './deadline.js'
 import { hasUnreadBody } from './drain.js'
 import { END_ID, takeLastEventId } from './lastEventId.js'
 import type { GateOptions } from './options.js'
+import { isGranted } from './outcome.js'
 import { isPreflight } from './preflight.js'
 import { isOver } from './presence.js'
 import { describeRefusal, type Refusal } from './refusal.js'
@@ -133,9 +135,11 @@ export class Gate<Request> {
     }
     if (ticket.outcome === undefined) {
       const terms = this.#waitTerms(visit, queue)
-      new Wait(visit, ticket, terms, (outcome, streamed) =>
-        this.#settle(visit, queue, ticket, outcome, streamed),
-      ).begin()
+      const wait = new Wait(visit, ticket, terms, (outcome, streamed) => {
+        if (outcome !== null && isGranted(outcome) && !streamed) showWait(visit.res, outcome.waitedMs)
+        this.#settle(visit, queue, ticket, outcome, streamed)
+      })
+      wait.begin()
     } else {
       this.#settle(visit, queue, ticket, ticket.outcome, false)
     }
@@ -179,16 +183,9 @@ export class Gate<Request> {
     outcome: Outcome | null,
     streamed: boolean,
   ): void {
-    if (outcome === null) {
-      visit.leave()
-    } else if (isFairQueueError(outcome)) {
-      this.#refuse(visit, queue, ticket, outcome, streamed)
-    } else {
-      const waitedMs = Math.round(outcome.waitedMs)
-      if (waitedMs > 0 && !streamed && !visit.res.headersSent)
-        visit.res.appendHeader('Server-Timing', `fairqueue;dur=${waitedMs}`)
-      visit.proceed(new Admission(visit, this.#slotTerms, ticket, outcome))
-    }
+    if (outcome === null) visit.leave()
+    else if (isGranted(outcome)) visit.proceed(new Admission(visit, this.#slotTerms, ticket, outcome))
+    else this.#refuse(visit, queue, ticket, outcome, streamed)
   }
 
   #refuse(visit: Visit<Request>, queue: FairQueueCore, ticket: Ticket, error: FairQueueError, streamed: boolean): void {
@@ -234,6 +231,12 @@ export class Gate<Request> {
       { code: 'FQ_LOST_HEADERS' },
     )
   }
+}
+
+/** For whoever looks at the time that a request took (W3C Server Timing). */
+function showWait(res: ServerResponse, waitedMs: number): void {
+  const ms = Math.round(waitedMs)
+  if (ms > 0 && !res.headersSent) res.appendHeader('Server-Timing', `fairqueue;dur=${ms}`)
 }
 
 function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {

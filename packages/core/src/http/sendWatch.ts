@@ -4,6 +4,14 @@ import type { Clock, Timer } from '../base/clock.js'
 export interface Sending {
   readonly responseEnded: boolean
   responseDone(): void
+  /** The watch's own notes; nobody else touches them. */
+  readonly watchNote: WatchNote
+}
+
+/** Where a {@link Sending} stands in the watch's list (-1: nowhere), and since when its response has been ended. */
+export interface WatchNote {
+  index: number
+  endedAtMs: number | undefined
 }
 
 const SHORTEST_LOOK_MS = 20
@@ -17,9 +25,8 @@ export class SendWatch {
   readonly #clock: Clock
   readonly #graceMs: number
   readonly #lookEveryMs: number
-  readonly #running = new Set<Sending>()
-  /** For those that were found ended, the earliest moment at which that may have been. */
-  readonly #endedSince = new Map<Sending, number>()
+  /** A list with places noted in its members: a set would have to hash every request's object. */
+  readonly #running: Sending[] = []
   #lastLookAtMs = 0
   #timer: Timer | undefined
 
@@ -30,16 +37,22 @@ export class SendWatch {
   }
 
   watch(sending: Sending): void {
-    this.#running.add(sending)
+    sending.watchNote.index = this.#running.push(sending) - 1
     if (this.#timer === undefined) {
       this.#lastLookAtMs = this.#clock.now()
       this.#arm()
     }
   }
 
-  forget(sending: Sending): void {
-    this.#running.delete(sending)
-    this.#endedSince.delete(sending)
+  /** Idempotent. */
+  forget({ watchNote }: Sending): void {
+    const { index } = watchNote
+    if (index < 0) return
+    watchNote.index = -1
+    const last = this.#running.pop()!
+    if (last.watchNote === watchNote) return
+    this.#running[index] = last
+    last.watchNote.index = index
   }
 
   #arm(): void {
@@ -50,14 +63,13 @@ export class SendWatch {
     const now = this.#clock.now()
     // The earliest moment at which one that is found ended may have. A look that comes late (a blocked event loop) shortens no grace.
     const endedAtMs = Math.max(this.#lastLookAtMs, now - this.#lookEveryMs)
-    for (const sending of this.#running) {
-      if (!sending.responseEnded) continue
-      const sinceMs = this.#endedSince.get(sending) ?? endedAtMs
-      if (now - sinceMs >= this.#graceMs) sending.responseDone()
-      else this.#endedSince.set(sending, sinceMs)
+    for (const sending of this.#running.filter(({ responseEnded }) => responseEnded)) {
+      const { watchNote } = sending
+      watchNote.endedAtMs ??= endedAtMs
+      if (now - watchNote.endedAtMs >= this.#graceMs) sending.responseDone()
     }
     this.#lastLookAtMs = now
-    if (this.#running.size > 0) this.#arm()
+    if (this.#running.length > 0) this.#arm()
     else this.#timer = undefined
   }
 }

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Timer } from '../base/clock.js'
-import { Lease } from '../queue/lease.js'
 import type { Outcome, Ticket } from '../queue/ticket.js'
+import { isGranted } from './outcome.js'
 import { isOver } from './presence.js'
 import { StatusStream, type StreamTerms } from './statusStream.js'
 import type { Visit } from './visit.js'
@@ -63,10 +63,10 @@ export class Wait {
     if (this.#over) return
     const { req, res } = this.#visit
     if (isOver(req, res) || (this.#stream === undefined && res.headersSent !== this.#headWasSent)) {
-      if (outcome instanceof Lease) void outcome.release()
+      if (isGranted(outcome)) void outcome.release()
       this.#end(null)
     } else {
-      if (outcome instanceof Lease) this.#stream?.admit()
+      if (isGranted(outcome)) this.#stream?.admit()
       this.#end(outcome)
     }
   }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '@fairqueue/test/kit/fakeClock'
-import { SendWatch, type Sending } from '../../src/http/sendWatch.js'
+import { SendWatch, type Sending, type WatchNote } from '../../src/http/sendWatch.js'
 
 class Response implements Sending {
+  readonly watchNote: WatchNote = { index: -1, endedAtMs: undefined }
   responseEnded = false
   doneAtMs: number | undefined
   readonly #clock: FakeClock
@@ -30,6 +31,16 @@ describe('SendWatch', () => {
     await clock.advance(60_000)
     expect(ended.doneAtMs).toBe(15_000)
     expect(running.doneAtMs).toBeUndefined()
+  })
+
+  it('keeps the others in its list when some leave it, in any order', async () => {
+    const clock = new FakeClock()
+    const watch = new SendWatch(clock, 1000)
+    const responses = Array.from({ length: 5 }, () => new Response(clock, watch))
+    for (const index of [0, 4, 2, 2]) watch.forget(responses[index]!)
+    for (const response of responses) response.responseEnded = true
+    await clock.advance(2000)
+    expect(responses.map(({ doneAtMs }) => doneAtMs)).toEqual([undefined, 1000, undefined, 1000, undefined])
   })
 
   it('frees it at the next look when there is no grace', async () => {
