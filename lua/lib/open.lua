@@ -23,7 +23,11 @@ if now < last then
   now = last
 end
 -- After a silence of everybody nobody's death is proven (R19).
-if last > 0 and now - last > livenessMs / 2 then quietUntil = now + math.ceil(livenessMs * 2 / 3) end
+if last > 0 and now - last > livenessMs / 2 then
+  quietUntil = now + math.ceil(livenessMs * 2 / 3)
+  -- Nor had those time to come back who were awaited in a grace.
+  if last < graceUntil then graceUntil = math.max(graceUntil, quietUntil) end
+end
 
 -- Sentinels stand in all three sets, so a queue whose keys are not all there has lost memory (R15).
 local waitingCount = redis.call('ZCARD', waiting) - 1

@@ -1,4 +1,5 @@
 import { isFairQueueError, type FairQueue, type FairQueueOptions } from '@fairqueue/core'
+import { vi } from 'vitest'
 import type { TestRedis } from '../kit/clients.js'
 import { breathe } from '../kit/fakeClock.js'
 import type { Call } from './pipes.js'
@@ -39,7 +40,9 @@ export class World {
     )
   }
 
+  /** For a test of its own: nothing in it is left to chance. */
   static async on(redis: TestRedis, options: Partial<FairQueueOptions> = {}): Promise<World> {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
     const server = new ModelServer(redis)
     await server.start()
     return new World(server, options)

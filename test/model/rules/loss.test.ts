@@ -1,3 +1,4 @@
+import type { FairQueueOptions } from '@fairqueue/core'
 import { describe, expect, test } from 'vitest'
 import { useRedis } from '../../kit/clients.js'
 import { times, type ModelProcess } from '../process.js'
@@ -12,8 +13,8 @@ function names(tickets: readonly { readonly name?: string; readonly key?: string
 }
 
 /** A runs one ticket, B and A have one waiting each. */
-async function oneRunsTwoWait() {
-  const world = await World.on(redis)
+async function oneRunsTwoWait(options: Partial<FairQueueOptions> = {}) {
+  const world = await World.on(redis, options)
   const [a, b] = await world.startAll(2)
   const running = await world.enter(a)
   await world.settle()
@@ -80,7 +81,7 @@ describe('forgotten, or lost memory', () => {
   })
 
   test('R15: where the identity is not to be had, a gap in the batches tells', async () => {
-    const { world, a, b, running, first, second } = await oneRunsTwoWait()
+    const { world, a, b, running, first, second } = await oneRunsTwoWait({ leaseMs: '1m' })
     for (const { pipes } of [a, b]) pipes.serverRun = ''
     await world.cut(a)
     await world.cut(b)
@@ -91,7 +92,8 @@ describe('forgotten, or lost memory', () => {
     await world.release(running)
     await world.settle()
     expect(first.runs).toBe(true)
-    await world.advance(pollIntervalMs * 1.1)
+    // Long enough for two batches of everybody.
+    await world.advance(livenessMs * 0.8)
     await restore()
     world.watch.lost({ everything: false })
     const newcomer = await world.enter(b)
@@ -175,6 +177,20 @@ describe('forgotten, or lost memory', () => {
     await world.advance(livenessMs + pollIntervalMs * 1.1)
     expect(first.runs).toBe(true)
     expect(names(world.server.snapshot.waiting)).toEqual([])
+  })
+
+  test('R16: a grace in which Redis fell silent goes on, since nobody could come back', async () => {
+    const { world, a, b, running, first } = await oneRunsTwoWait()
+    await world.flushAll()
+    await world.advance(pollIntervalMs * 1.1, { flows: false })
+    await world.talk(b)
+    await world.advance(livenessMs, { flows: false })
+    await world.talk(b)
+    expect(first.waits).toBe(true)
+    await world.talk(a)
+    await world.settle()
+    expect([running.runs, first.waits]).toEqual([true, true])
+    world.check()
   })
 
   test('R17: the first ticket of a queue that Redis does not know is granted in its first exchange', async () => {

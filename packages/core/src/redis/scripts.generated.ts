@@ -58,7 +58,7 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: 'f3e3cc3fb9d55d9e15b5378fe442ee328b576595',
+  sha1: '1f088f49b6b64ea9263999feaf8eb9918af0903c',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -86,7 +86,10 @@ if now < last then
   skewMs = skewMs + last - now
   now = last
 end
-if last > 0 and now - last > livenessMs / 2 then quietUntil = now + math.ceil(livenessMs * 2 / 3) end
+if last > 0 and now - last > livenessMs / 2 then
+  quietUntil = now + math.ceil(livenessMs * 2 / 3)
+  if last < graceUntil then graceUntil = math.max(graceUntil, quietUntil) end
+end
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
@@ -387,7 +390,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '39190ef9448364702131e21608928030715f958a',
+  sha1: '04bc9f3073b834e3a2cce7b36789697b7e933a66',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -415,7 +418,10 @@ if now < last then
   skewMs = skewMs + last - now
   now = last
 end
-if last > 0 and now - last > livenessMs / 2 then quietUntil = now + math.ceil(livenessMs * 2 / 3) end
+if last > 0 and now - last > livenessMs / 2 then
+  quietUntil = now + math.ceil(livenessMs * 2 / 3)
+  if last < graceUntil then graceUntil = math.max(graceUntil, quietUntil) end
+end
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
@@ -854,7 +860,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '73cedc564976f601bb20a1ee42efc7ad560bbc6b',
+  sha1: 'afa2693ef5625d5a180692c7c62b4aa4242c91f6',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -882,7 +888,10 @@ if now < last then
   skewMs = skewMs + last - now
   now = last
 end
-if last > 0 and now - last > livenessMs / 2 then quietUntil = now + math.ceil(livenessMs * 2 / 3) end
+if last > 0 and now - last > livenessMs / 2 then
+  quietUntil = now + math.ceil(livenessMs * 2 / 3)
+  if last < graceUntil then graceUntil = math.max(graceUntil, quietUntil) end
+end
 local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
