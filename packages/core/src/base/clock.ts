@@ -20,20 +20,26 @@ export interface Timer {
 /** Node's timers overflow above 2^31 − 1 ms and then fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** A timer that is so late was held up: the process stood still. */
+const STOOD_STILL_MS = 50
+
 class NodeTimer implements Timer {
   readonly #callback: () => void
   readonly #background: boolean
+  readonly #dueAtMs: number
   #handle: NodeJS.Timeout | undefined
+  #immediate: NodeJS.Immediate | undefined
 
   constructor(callback: () => void, delayMs: number, background: boolean) {
     this.#callback = callback
     this.#background = background
+    this.#dueAtMs = performance.now() + delayMs
     this.#arm(delayMs)
   }
 
   #arm(delayMs: number): void {
     if (delayMs <= LONGEST_TIMER_MS) {
-      this.#handle = setTimeout(this.#callback, delayMs)
+      this.#handle = setTimeout(() => this.#fire(), delayMs)
     } else {
       this.#handle = setTimeout(() => {
         this.#arm(delayMs - LONGEST_TIMER_MS)
@@ -42,8 +48,15 @@ class NodeTimer implements Timer {
     if (this.#background) this.#handle.unref()
   }
 
+  /** A process that stood still first hears what it was sent meanwhile: Node fires overdue timers before it reads a socket. */
+  #fire(): void {
+    if (performance.now() - this.#dueAtMs < STOOD_STILL_MS) this.#callback()
+    else this.#immediate = setImmediate(this.#callback)
+  }
+
   cancel(): void {
     clearTimeout(this.#handle)
+    clearImmediate(this.#immediate)
   }
 }
 
