@@ -36,8 +36,8 @@ local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
--- So does a gap in an instance's batches.
-if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
+-- So does a gap in an instance's batches, unless it brings another epoch: then it has been found.
+if batch and keptBatch and batch > keptBatch + 1 and epoch == string.format('%.0f', epochNumber) then lossSeen = true end
 -- A restart from disk or a fail-over shows in the server's identity; a late message from before it shows nothing.
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then

@@ -101,6 +101,8 @@ describe('forgotten, or lost memory', () => {
     await world.advance(livenessMs)
     expect(names(world.server.snapshot.running)).toEqual([first.name])
     expect([second.waits, newcomer.waits]).toEqual([true, true])
+    // A gap is found once: nobody has to come back twice.
+    expect(world.executedCalls.filter(({ script }) => script.name === 'rejoin')).toHaveLength(2)
   })
 
   test('R16: in a grace nothing is granted, newcomers wait without a number, and releases and settings apply', async () => {

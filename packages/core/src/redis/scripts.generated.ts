@@ -58,7 +58,7 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: '1f088f49b6b64ea9263999feaf8eb9918af0903c',
+  sha1: 'b1b633a171c5f478e701fc32e4181f3eb3f32cc1',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -96,7 +96,7 @@ local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
-if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
+if batch and keptBatch and batch > keptBatch + 1 and epoch == string.format('%.0f', epochNumber) then lossSeen = true end
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
@@ -390,7 +390,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '04bc9f3073b834e3a2cce7b36789697b7e933a66',
+  sha1: '253fbc2272fb8ca169312ebd4199e6360d8d89ff',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -428,7 +428,7 @@ local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
-if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
+if batch and keptBatch and batch > keptBatch + 1 and epoch == string.format('%.0f', epochNumber) then lossSeen = true end
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
@@ -860,7 +860,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: 'afa2693ef5625d5a180692c7c62b4aa4242c91f6',
+  sha1: '7e771bdb4dcf2c831015d7e87f5548a1608a755d',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -898,7 +898,7 @@ local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
-if batch and keptBatch and batch > keptBatch + 1 then lossSeen = true end
+if batch and keptBatch and batch > keptBatch + 1 and epoch == string.format('%.0f', epochNumber) then lossSeen = true end
 if run ~= '' and run ~= storedRun then
   if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
