@@ -9,8 +9,8 @@ import { ask, startWorker, stopWorker } from './kit/workers.js'
 import type { LoadOrder, LoadSeen } from './load.process.js'
 
 const CONNECTIONS = 50
-const ROUND_SECONDS = 2
-const ROUNDS = 5
+const ROUND_SECONDS = 1
+const ROUNDS = 11
 
 const titles: Readonly<Record<Guard, string>> = {
   none: 'no middleware',
@@ -49,7 +49,7 @@ const rows = await interleave(
     Guard,
     () => Promise<Cost>
   >,
-  { warmUps: 1, rounds: ROUNDS },
+  { warmUps: 2, rounds: ROUNDS },
 )
 const ratio = (guard: Guard): number =>
   median(rows[guard].map((row, round) => row.perSecond / rows.none[round]!.perSecond))
