@@ -1,7 +1,7 @@
 import { encodeText } from '../base/encoding.js'
 
 /** A limit as a refused client is told of it. */
-export interface PolicyRecord {
+interface PolicyRecord {
   /** The queue's name, any string. */
   readonly name: string
   /** How many may run at once. */
