@@ -261,14 +261,24 @@ describe.each(expressVersions)('A refused request on $version', ({ framework }) 
     expect((await middleware.queue.status()).local.waiting).toBe(0)
   })
 
-  it('whose small upload is read to its end gets its answer and a clean close', async () => {
+  it('whose upload of unknown length is read to its end gets its answer and a clean close', async () => {
+    const { site } = await openFull()
+    const client = await site.connect()
+    client.send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n')
+    const { status } = await client.response('POST')
+    client.send('0\r\n\r\n')
+    await client.closed
+    expect([status, client.received]).toEqual([503, ''])
+  })
+
+  it('that nobody has read the short body of may use its connection again', async () => {
     const { site } = await openFull()
     const client = await site.connect()
     client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234')
-    const { status } = await client.response('POST')
-    client.send('56789')
-    await client.closed
-    expect([status, client.received]).toEqual([503, ''])
+    const first = await client.response('POST')
+    const second = await client.send('56789').request('GET', '/').response()
+    expect([first.status, second.status]).toEqual([503, 503])
+    client.leave()
   })
 })
 

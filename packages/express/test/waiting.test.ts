@@ -213,6 +213,35 @@ describe.each(expressVersions)('A waiting client on $version', ({ framework }) =
     },
   )
 
+  it.each(['writeHead', 'write', 'flush'] as const)(
+    'whose response is wrapped by a layer that throws in %s is gone, and neither its place nor the process suffers',
+    async (method) => {
+      const middleware = closing(fairQueue({ concurrency: 1, statusDelayMs: 0 }))
+      const errors: unknown[] = []
+      middleware.queue.on('error', (error) => errors.push(error))
+      const site = await openSite(framework, (app) => {
+        app.get(
+          '/',
+          (_req, res, next) => {
+            ;(res as unknown as Record<string, unknown>)[method] = () => {
+              throw new Error('wrapped badly')
+            }
+            next()
+          },
+          middleware,
+          (_req, res) => void res.end(),
+        )
+      })
+      const holder = await middleware.queue.acquire()
+      const client = (await site.connect()).request('GET', '/', asksForEvents)
+      await client.closed
+      await waitingIs(middleware.queue, 0)
+      expect(errors).toEqual([new Error('wrapped badly')])
+      await holder.release()
+      await runningIs(middleware.queue, 0)
+    },
+  )
+
   it.each<[string, Record<string, string>]>([
     ['silently', {}],
     ['told of its wait', asksForEvents],

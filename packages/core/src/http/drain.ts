@@ -9,11 +9,13 @@ const MOST_BYTES = 16 * 1024 * 1024
 /** A client that sends more still gets so long to read the answer. */
 const LAST_LOOK_MS = 500
 
-/** Whether the client is still sending, or has sent what nobody read. */
-export function hasUnreadBody(req: IncomingMessage): boolean {
-  if (req.complete && req.readableLength === 0) return false
-  const { headers } = req
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+/** What is shorter is read to its end by Node itself, and the connection can be used again. */
+const LONG_BYTES = 64 * 1024
+
+/** Whether the client is still sending a body that is long, or of unknown length. */
+export function isLongUpload({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LONG_BYTES
 }
 
 /**

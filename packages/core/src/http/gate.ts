@@ -9,8 +9,8 @@ import type { Outcome, Ticket } from '../queue/ticket.js'
 import { asksForEventStream } from './accept.js'
 import { Admission, type SlotTerms } from './admission.js'
 import { refusalAnswer, sendAnswer, stopAnswer, type AnswerTerms, type Message } from './answer.js'
-import { within } from './deadline.js'
-import { hasUnreadBody } from './drain.js'
+import { isLongUpload } from './drain.js'
+import { identify, PASS, type Identity } from './identity.js'
 import { END_ID, takeLastEventId } from './lastEventId.js'
 import type { GateOptions } from './options.js'
 import { isGranted } from './outcome.js'
@@ -21,15 +21,6 @@ import { isQueue, resolveHttpOptions, type ResolvedHttpOptions } from './resolve
 import { SendWatch } from './sendWatch.js'
 import { Wait, type WaitTerms } from './wait.js'
 import type { Visit } from './visit.js'
-
-/** How long the user's own functions may think. */
-const ANSWER_WITHIN_MS = 1000
-
-/** What `#identify` finds: whose request it is, or that it needs no place. */
-type Identity = { readonly pass: true } | { readonly pass: false; readonly key: string | undefined }
-
-const PASS: Identity = { pass: true }
-const NOBODY: Identity = { pass: false, key: undefined }
 
 /**
  * Stands in front of a route: takes a place for each request, lets it wait, tells it, lets it in or refuses it, and frees the place when
@@ -61,7 +52,7 @@ export class Gate<Request> {
     this.#slotTerms = { clock: this.#clock, abortGraceMs, sending: new SendWatch(this.#clock, sendGraceMs) }
   }
 
-  /** Deals with one request. What comes of it is told through the visit, perhaps before this call returns. Never throws. */
+  /** Deals with one request. What comes of it is told through the visit, perhaps before this call returns. */
   handle(visit: Visit<Request>): void {
     const { req, res } = visit
     if (takeLastEventId(req) === END_ID && req.method === 'GET') {
@@ -71,7 +62,7 @@ export class Gate<Request> {
     }
     let identity: Identity | Promise<Identity>
     try {
-      identity = isPreflight(req) ? PASS : this.#identify(visit.request)
+      identity = isPreflight(req) ? PASS : identify(visit.request, this.#options, this.#clock)
     } catch (error) {
       visit.fail(error)
       return
@@ -93,26 +84,6 @@ export class Gate<Request> {
   /** Closes the queue if this gate made it: newcomers and waiters are refused, running ones may finish. Never rejects. */
   async close(options?: CloseOptions): Promise<void> {
     if (this.#ownsQueue) await this.queue!.close(options)
-  }
-
-  #identify(request: Request): Identity | Promise<Identity> {
-    const { skip, keyGenerator } = this.#options
-    if (skip !== undefined) {
-      const skipped = skip(request)
-      if (isThenable(skipped)) {
-        return within(ANSWER_WITHIN_MS, this.#clock, 'skip', skipped).then((yes) =>
-          yes ? PASS : this.#identifyKey(request),
-        )
-      }
-      if (skipped) return PASS
-    }
-    return keyGenerator === undefined ? NOBODY : this.#identifyKey(request)
-  }
-
-  #identifyKey(request: Request): Identity | Promise<Identity> {
-    const key = this.#options.keyGenerator?.(request)
-    if (isThenable(key)) return within(ANSWER_WITHIN_MS, this.#clock, 'keyGenerator', key).then(readKey)
-    return readKey(key)
   }
 
   #enter(visit: Visit<Request>, identity: Identity): void {
@@ -198,7 +169,7 @@ export class Gate<Request> {
       concurrency: queue.settings.concurrency,
       printPolicy,
       connectionHeader,
-      drain: connectionHeader && !streamed && hasUnreadBody(req),
+      drain: connectionHeader && !streamed && isLongUpload(req),
     }
     const answer = this.#ask(queue, () => refusalAnswer(refusal, this.#messageFor(request, refusal), terms))
     visit.refuse(refusal, answer ?? refusalAnswer(refusal, undefined, terms))
@@ -219,6 +190,7 @@ export class Gate<Request> {
       format: sseFormat,
       statusIntervalMs: queue.options.statusIntervalMs,
       clock: this.#clock,
+      troubled: (error) => queue.report(error),
       headersLost: (names) => this.#tellLostHeaders(names),
     }
   }
@@ -237,17 +209,4 @@ export class Gate<Request> {
 function showWait(res: ServerResponse, waitedMs: number): void {
   const ms = Math.round(waitedMs)
   if (ms > 0 && !res.headersSent) res.appendHeader('Server-Timing', `fairqueue;dur=${ms}`)
-}
-
-function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-}
-
-function readKey(key: unknown): Identity {
-  if (key === undefined || key === null || key === '') return NOBODY
-  if (typeof key === 'string') return { pass: false, key }
-  throw new OptionError(
-    'keyGenerator',
-    `The function "keyGenerator" must return a text, null or undefined, got ${show(key)}.`,
-  )
 }

@@ -16,6 +16,8 @@ export interface StreamTerms {
   /** The least time between two events. */
   readonly statusIntervalMs: number
   readonly clock: Clock
+  /** Told of what layers around the response threw while it was written to. */
+  troubled(error: unknown): void
   /** Told of headers that a handler set after the early head had gone. */
   headersLost(names: readonly string[]): void
 }
@@ -87,7 +89,17 @@ export class StatusStream {
   }
 
   #write(news: QueueNews, eventId: string): void {
-    this.#head.writeOurs(this.#terms.format.news(news, this.#withIds ? eventId : null))
+    this.#writeText(this.#terms.format.news(news, this.#withIds ? eventId : null))
+  }
+
+  /** Never throws: whoever has wrapped the response may, and a ticket, let alone a granted one, must not hang on that. */
+  #writeText(text: string): void {
+    try {
+      this.#head.writeOurs(text)
+    } catch (error) {
+      this.#terms.troubled(error)
+      this.#visit.res.destroy()
+    }
   }
 
   #nextHeartbeat(): Timer {
@@ -103,7 +115,7 @@ export class StatusStream {
       }
     } else {
       this.#missedHeartbeats = 0
-      this.#head.writeOurs(this.#terms.format.heartbeat)
+      this.#writeText(this.#terms.format.heartbeat)
     }
     this.#heartbeat = this.#nextHeartbeat()
   }

@@ -54,9 +54,15 @@ export class Wait {
   #openStream(): void {
     const { req, res } = this.#visit
     if (res.headersSent || isOver(req, res)) return
-    this.#stream = new StatusStream(this.#visit, this.#ticket, this.#terms, () =>
-      this.#nobodyWaits('Somebody else has answered.'),
-    )
+    try {
+      this.#stream = new StatusStream(this.#visit, this.#ticket, this.#terms, () =>
+        this.#nobodyWaits('Somebody else has answered.'),
+      )
+    } catch (error) {
+      // The layers around the response threw at its head: how much of that was sent nobody knows.
+      this.#terms.troubled(error)
+      res.destroy()
+    }
   }
 
   #settled(outcome: Outcome): void {

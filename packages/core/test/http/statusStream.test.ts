@@ -58,6 +58,7 @@ async function open(id = 'abc'): Promise<Setting> {
       heartbeatMs: 15_000,
       statusIntervalMs: 1000,
       clock,
+      troubled: () => undefined,
       headersLost: () => undefined,
     }
     opened = { stream: new StatusStream(visit, ticket as unknown as Ticket, terms, () => undefined), res }
