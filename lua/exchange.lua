@@ -19,7 +19,7 @@
 --@arg releases   number  how many of the operations are members to release
 --@arg cancels    number  how many of the next are members to cancel, from the line or from running (R7)
 --@args operations members to release, members to cancel, then acquires as ticket:permits:key
---@reply ok, epoch, kept, nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
+--@reply ok, epoch, kept (batch, first number, verdicts, grants, epoch), nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
 --@reply rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
 --@reply stale: a late copy of an earlier batch; ignored
 --@include open
@@ -31,6 +31,8 @@ if keptBatch and batch < keptBatch then return { 'stale' } end
 local repeated = keptBatch == batch
 local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and now >= graceUntil
 local forgotten = holds == 1 and (otherEpoch or stalled or not aliveUntil or not kept)
+-- What it did in a memory that is lost since has to be put back, whatever the instance knew of it.
+if repeated and string.match(kept, '%d+$') ~= knownEpoch then forgotten = true end
 local applies = not forgotten and not repeated
 -- Its time is over: it is swept like any other.
 if forgotten and stalled then sweepAt = 0 end
@@ -110,7 +112,7 @@ if applies then
     sweepAt = math.min(sweepAt, leaseEnd)
   end
   if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
-  kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',')
+  kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',') .. ' ' .. knownEpoch
   change('kept:' .. instance, kept)
 end
 

@@ -52,7 +52,7 @@ end
 
 local otherGrants, nudge = {}, complete == 1
 if complete == 1 then
-  change('kept:' .. instance, string.format('%.0f 0  ', batch))
+  change('kept:' .. instance, string.format('%.0f 0   ', batch) .. knownEpoch)
   --@include grace
 end
 --@include hints

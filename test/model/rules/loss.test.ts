@@ -105,6 +105,35 @@ describe('forgotten, or lost memory', () => {
     expect(world.executedCalls.filter(({ script }) => script.name === 'rejoin')).toHaveLength(2)
   })
 
+  test.each<KeyName>(['running', 'instances', 'state'])(
+    'R15: a grant whose reply was lost just before the key "%s" was holds when it is heard',
+    async (name) => {
+      const world = await World.on(redis)
+      const [a, b] = await world.startAll(2)
+      const granted = await world.enter(a)
+      await world.execute(a, { stays: true })
+      await world.deleteKey(name)
+      const other = await world.enter(b)
+      await world.settle()
+      await world.advance(livenessMs)
+      expect([granted.runs, other.waits]).toEqual([true, true])
+      expect(names(world.server.snapshot.running)).toEqual([granted.name])
+    },
+  )
+
+  test('R15: a place in the line whose reply was lost just before the line was is kept when it is heard', async () => {
+    const { world, a, first, second } = await oneRunsTwoWait()
+    const c = world.start()
+    await world.settle()
+    const third = await world.enter(c)
+    await world.execute(c, { stays: true })
+    await world.deleteKey('waiting')
+    const fourth = await world.enter(a)
+    await world.settle()
+    await world.advance(livenessMs)
+    expect(names(world.server.snapshot.waiting)).toEqual(names([first, second, third, fourth]))
+  })
+
   test('R16: in a grace nothing is granted, newcomers wait without a number, and releases and settings apply', async () => {
     const { world, a, b, running, first } = await oneRunsTwoWait()
     world.kill(a)

@@ -384,13 +384,13 @@ export interface ExchangeArguments {
 /**
  * Applies one batch of an instance: releases and cancels, proof of life, sweep, grants, acquires, hints, in this order (R6).
  *
- * Replies ok, epoch, kept, nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
+ * Replies ok, epoch, kept (batch, first number, verdicts, grants, epoch), nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
  * Replies rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
  * Replies stale: a late copy of an earlier batch; ignored
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '253fbc2272fb8ca169312ebd4199e6360d8d89ff',
+  sha1: '85c3b4662418276504e28edab6a9afe544f6eaa8',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -481,6 +481,7 @@ if keptBatch and batch < keptBatch then return { 'stale' } end
 local repeated = keptBatch == batch
 local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and now >= graceUntil
 local forgotten = holds == 1 and (otherEpoch or stalled or not aliveUntil or not kept)
+if repeated and string.match(kept, '%d+$') ~= knownEpoch then forgotten = true end
 local applies = not forgotten and not repeated
 if forgotten and stalled then sweepAt = 0 end
 local lives = not forgotten
@@ -724,7 +725,7 @@ if applies then
     sweepAt = math.min(sweepAt, leaseEnd)
   end
   if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
-  kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',')
+  kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',') .. ' ' .. knownEpoch
   change('kept:' .. instance, kept)
 end
 if waitingCount == 0 and runningCount == 0 then weighted = 0 end
@@ -860,7 +861,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '7e771bdb4dcf2c831015d7e87f5548a1608a755d',
+  sha1: 'b0dd17173c6cf78dcf85f2de6bffa5532c102fb3',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -1046,7 +1047,7 @@ for index = tickets, #ARGV do
 end
 local otherGrants, nudge = {}, complete == 1
 if complete == 1 then
-  change('kept:' .. instance, string.format('%.0f 0  ', batch))
+  change('kept:' .. instance, string.format('%.0f 0   ', batch) .. knownEpoch)
 if now < graceUntil then
   local stored = graceBegins and {} or redis.call('HMGET', state, 'awaited', 'returned')
   local awaited = (stored[1] or '') .. known
