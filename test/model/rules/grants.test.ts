@@ -127,6 +127,21 @@ describe('learning of a grant', () => {
     expect(waiting.waits).toBe(true)
   })
 
+  test('R12: also while the tickets are on their way back', async () => {
+    const { world, a, b, running, waiting } = await oneRunsOneWaits()
+    await world.release(running)
+    await world.talk(a)
+    await world.flushAll()
+    await world.advance(pollIntervalMs * 1.1, { flows: false })
+    await world.execute(b)
+    await world.answer(b)
+    expect(b.pipes.requests.map(({ script }) => script.name)).toEqual(['rejoin'])
+    await world.hint(b)
+    expect(waiting.waits).toBe(true)
+    await world.settle()
+    world.check()
+  })
+
   test('R13: a lease is counted from the sending of its exchange', async () => {
     const world = await World.on(redis)
     const [a] = await world.startAll(1)

@@ -40,6 +40,8 @@ export class RemoteInstance implements Instance {
   /** Acquires that a grace holds back, oldest first. */
   #held: Slot[] = []
   #epoch = ''
+  /** On the way back into a store that has lost its tickets: what was granted before says nothing any more. */
+  #returning = false
   #batchNumber = 0
   #declared = false
   #record: SettingsRecord
@@ -314,6 +316,7 @@ export class RemoteInstance implements Instance {
 
   /** Puts back what the store has lost, or lost sight of (R14). */
   async #rejoin(sameEpoch: boolean): Promise<void> {
+    this.#returning = true
     if (sameEpoch) {
       for (const slot of this.#ledger.all()) if (slot.state === 'running') this.#ledger.lose(slot, 'forgotten')
     }
@@ -331,6 +334,7 @@ export class RemoteInstance implements Instance {
       send: (request) => this.#persistence.until(() => this.#exchanger.rejoin(request)),
     })
     if (epoch === undefined) return
+    this.#returning = false
     this.#epoch = epoch
     this.#provenAtMs = sentAtMs
     this.#wantsFull = true
@@ -338,7 +342,7 @@ export class RemoteInstance implements Instance {
 
   #onHint(epoch: string, grants: readonly string[]): void {
     if (this.#left) return
-    if (epoch !== this.#epoch || grants.length === 0) {
+    if (this.#returning || epoch !== this.#epoch || grants.length === 0) {
       this.#exchangeSoon(true)
       return
     }
