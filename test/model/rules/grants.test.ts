@@ -115,6 +115,25 @@ describe('learning of a grant', () => {
     expect(waiting.runs).toBe(true)
   })
 
+  test('R12: nor when it hears of the grant as the answer to its own change of settings', async () => {
+    const { world, a, b, running, waiting } = await oneRunsOneWaits()
+    await world.configure(a, { concurrency: 0 })
+    await world.settle()
+    await world.release(running)
+    await world.settle()
+    world.freeze(b)
+    await world.advance(livenessMs * 0.9)
+    await world.enter(a)
+    await world.talk(a)
+    await world.advance(livenessMs * 0.15, { flows: false })
+    b.frozen = false
+    await world.configure(b, { concurrency: 1 })
+    await world.execute(b)
+    expect(world.server.snapshot.running.map(({ key }) => key)).toEqual([waiting.name])
+    await world.answer(b)
+    expect(waiting.waits).toBe(true)
+  })
+
   test('R12: a hint of another epoch is but a reason to look', async () => {
     const { world, a, b, running, waiting } = await oneRunsOneWaits()
     await world.release(running)

@@ -140,14 +140,16 @@ export class RemoteInstance implements Instance {
   }
 
   async configure(change: SettingsChange): Promise<SettingsRecord> {
-    const proof = { sentAtMs: this.#clock.now(), leaseFromMs: this.#clock.now() }
+    const leaseFromMs = this.#clock.now()
     const reply = await this.#ask(() => this.#exchanger.configure(change, this.#standing))
     if (reply.word === 'conflict') {
       throw new ConflictError(`The settings are at version ${reply.version}, not ${change.ifVersion}.`, reply.version)
     }
     if (reply.word === 'full') throw new StoreUnavailableError('The store has no room for new settings.')
     this.#takeSettings(reply.settings)
-    for (const grant of reply.grants) this.#ledger.applyGrant(grant, proof)
+    // It proves nobody's life: what it lets in starts as upon a hint (R12).
+    const proof = { sentAtMs: this.#provenAtMs, leaseFromMs }
+    if (!this.#returning) for (const grant of reply.grants) this.#ledger.applyGrant(grant, proof)
     this.#afterNews()
     return reply.settings.record
   }
