@@ -18,7 +18,7 @@ const WEIGHT = /;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*(?:;|$)/i
  * stream that ends in another type) are no such wish; a framework's `req.accepts()` says yes to them all.
  */
 export function asksForEventStream(accept: string | undefined): boolean {
-  if (accept === undefined || accept.length > LONGEST_HEADER) return false
+  if (accept === undefined || accept.length > LONGEST_HEADER || !/text\/event-stream/i.test(accept)) return false
   let wanted = 0
   let bestOther = 0
   for (const [text] of accept.matchAll(ELEMENT)) {

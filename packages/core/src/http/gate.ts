@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { systemClock, type Clock } from '../base/clock.js'
 import { OptionError, type FairQueueError } from '../base/errors.js'
 import { processLogger, type Logger } from '../base/logger.js'
@@ -35,6 +35,8 @@ export class Gate<Request> {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #slotTerms: SlotTerms
+  /** How one waits in each queue. */
+  readonly #terms = new WeakMap<FairQueueCore, WaitTerms>()
   #lostHeadersTold = false
 
   /** `makeQueue` makes the queue where the options bring none. @throws OptionError naming the option and what it got */
@@ -73,9 +75,7 @@ export class Gate<Request> {
           (known) => this.#enter(visit, known),
           (error: unknown) => visit.fail(error),
         )
-        .catch((error: unknown) =>
-          this.#logger.warn('What lies behind the gate threw.', { code: 'FQ_TROUBLE', cause: error }),
-        )
+        .catch((error: unknown) => this.#warn('What lies behind the gate threw.', { code: 'FQ_TROUBLE', cause: error }))
     } else {
       this.#enter(visit, identity)
     }
@@ -105,12 +105,11 @@ export class Gate<Request> {
       return
     }
     if (ticket.outcome === undefined) {
-      const terms = this.#waitTerms(visit, queue)
-      const wait = new Wait(visit, ticket, terms, (outcome, streamed) => {
+      const wait = new Wait(visit, ticket, this.#waitTerms(queue), (outcome, streamed) => {
         if (outcome !== null && isGranted(outcome) && !streamed) showWait(visit.res, outcome.waitedMs)
         this.#settle(visit, queue, ticket, outcome, streamed)
       })
-      wait.begin()
+      wait.begin(this.#asksToBeTold(visit.req))
     } else {
       this.#settle(visit, queue, ticket, ticket.outcome, false)
     }
@@ -180,11 +179,16 @@ export class Gate<Request> {
     return typeof message === 'function' ? message(request, refusal) : message
   }
 
-  #waitTerms({ req }: Visit<Request>, queue: FairQueueCore): WaitTerms {
-    const { sse, sseFormat, statusDelayMs, heartbeatMs } = this.#options
-    const asked = sse === 'always' || (sse === 'auto' && asksForEventStream(req.headers.accept))
-    return {
-      tell: asked && req.method !== 'HEAD',
+  #asksToBeTold({ method, headers }: IncomingMessage): boolean {
+    const { sse } = this.#options
+    return method !== 'HEAD' && (sse === 'always' || (sse === 'auto' && asksForEventStream(headers.accept)))
+  }
+
+  #waitTerms(queue: FairQueueCore): WaitTerms {
+    const known = this.#terms.get(queue)
+    if (known !== undefined) return known
+    const { sseFormat, statusDelayMs, heartbeatMs } = this.#options
+    const terms: WaitTerms = {
       statusDelayMs,
       heartbeatMs,
       format: sseFormat,
@@ -193,15 +197,25 @@ export class Gate<Request> {
       troubled: (error) => queue.report(error),
       headersLost: (names) => this.#tellLostHeaders(names),
     }
+    this.#terms.set(queue, terms)
+    return terms
   }
 
   #tellLostHeaders(names: readonly string[]): void {
     if (this.#lostHeadersTold) return
     this.#lostHeadersTold = true
-    this.#logger.warn(
+    this.#warn(
       `A handler set headers after its response had begun with the wait's own head; they were not sent: ${names.join(', ')}. Set them before the queue, or use sse: 'never'.`,
       { code: 'FQ_LOST_HEADERS' },
     )
+  }
+
+  #warn(message: string, details: Parameters<Logger['warn']>[1]): void {
+    try {
+      this.#logger.warn(message, details)
+    } catch {
+      // A logger that throws has nowhere left to be reported to.
+    }
   }
 }
 

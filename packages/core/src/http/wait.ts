@@ -8,8 +8,6 @@ import type { Visit } from './visit.js'
 
 /** How a request waits. */
 export interface WaitTerms extends StreamTerms {
-  /** Whether the client is told of the wait in a stream of events. */
-  readonly tell: boolean
   /** How long the response stays untouched before the first event, in milliseconds. */
   readonly statusDelayMs: number
 }
@@ -44,10 +42,11 @@ export class Wait {
     this.#headWasSent = visit.res.headersSent
   }
 
-  begin(): void {
-    const { tell, clock, statusDelayMs } = this.#terms
+  /** `told`: the client is told of the wait in a stream of events, if it lasts. */
+  begin(told: boolean): void {
+    const { clock, statusDelayMs } = this.#terms
     this.#visit.res.on('close', this.#onClose)
-    if (tell) this.#delay = clock.setTimer(() => this.#openStream(), statusDelayMs, 'background')
+    if (told) this.#delay = clock.setTimer(() => this.#openStream(), statusDelayMs, 'background')
     this.#ticket.whenSettled((outcome) => this.#settled(outcome))
   }
 
