@@ -9,8 +9,10 @@ import { ask, startWorker, stopWorker } from './kit/workers.js'
 import type { LoadOrder, LoadSeen } from './load.process.js'
 
 const CONNECTIONS = 50
-const ROUND_SECONDS = 1
-const ROUNDS = 11
+/** A server is as fast as it gets only after so many answers, however long they take. */
+const WARM_UP_ANSWERS = 20_000
+const ROUND_SECONDS = 2
+const ROUNDS = 7
 
 const titles: Readonly<Record<Guard, string>> = {
   none: 'no middleware',
@@ -35,21 +37,32 @@ for (const guard of guards) {
   servers.set(guard, await startWorker('hello.process', { guard, port: redis.port } satisfies HelloConfig))
 }
 
+async function loadOnce(port: number): Promise<LoadSeen> {
+  const order: LoadOrder = { port, connections: CONNECTIONS, seconds: ROUND_SECONDS }
+  const seen = await ask<LoadSeen>(load, order)
+  if (seen.failures > 0) throw new Error(`${seen.failures} requests failed`)
+  return seen
+}
+
+async function warmUp(server: ChildProcess): Promise<void> {
+  const { port } = await ask<HelloAnswer>(server, 'tell')
+  for (let answers = 0; answers < WARM_UP_ANSWERS;) answers += (await loadOnce(port)).answers
+}
+
 async function measure(server: ChildProcess): Promise<Cost> {
   const before = await ask<HelloAnswer>(server, 'tell')
-  const order: LoadOrder = { port: before.port, connections: CONNECTIONS, seconds: ROUND_SECONDS }
-  const { answers, perSecond, failures } = await ask<LoadSeen>(load, order)
-  if (failures > 0) throw new Error(`${failures} requests failed`)
+  const { answers, perSecond } = await loadOnce(before.port)
   const after = await ask<HelloAnswer>(server, 'tell')
   return { perSecond, nodeUs: (after.cpuUs - before.cpuUs) / answers }
 }
 
+for (const server of servers.values()) await warmUp(server)
 const rows = await interleave(
   Object.fromEntries(guards.map((guard) => [guard, () => measure(servers.get(guard)!)])) as Record<
     Guard,
     () => Promise<Cost>
   >,
-  { warmUps: 2, rounds: ROUNDS },
+  { warmUps: 0, rounds: ROUNDS },
 )
 const ratio = (guard: Guard): number =>
   median(rows[guard].map((row, round) => row.perSecond / rows.none[round]!.perSecond))
