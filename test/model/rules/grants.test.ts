@@ -173,4 +173,22 @@ describe('learning of a grant', () => {
     await world.advance(1)
     expect(ticket.ending).toBe('leaseLost')
   })
+
+  test.each(['list', 'hint'])('R13: also when the %s that tells of the grant comes late', async (told) => {
+    const { world, a, b, running, waiting } = await oneRunsOneWaits()
+    await world.release(running)
+    await world.talk(a)
+    const [hint] = b.pipes.hints.splice(0)
+    // An exchange that tells nothing of what runs.
+    await world.advance(50, { flows: false })
+    const other = await world.enter(b)
+    await world.talk(b)
+    expect([waiting.waits, other.waits]).toEqual([true, true])
+    if (told === 'hint') await world.hear(b, hint!)
+    else await world.advance(pollIntervalMs * 1.1)
+    expect(waiting.runs).toBe(true)
+    await world.advance(leaseMs)
+    expect(waiting.ending).toBe('leaseLost')
+    world.check()
+  })
 })

@@ -161,7 +161,7 @@ export class Ledger {
     if (fence > this.highestFence) this.highestFence = fence
     slot.state = 'running'
     slot.grantedAtMs = now
-    slot.endsAtMs = leaseFromMs + this.leaseMs
+    slot.endsAtMs = Math.max(leaseFromMs, slot.askedAtMs) + this.leaseMs
     this.#waiting -= 1
     this.#running += 1
     slot.place.onGranted({ fence, endsAtMs: slot.endsAtMs })

@@ -57,7 +57,7 @@ export class RemoteInstance implements Instance {
   /** When the exchange was sent that was answered last; before any, never. */
   #provenAtMs = -Infinity
   #knownInstances = ''
-  /** When the exchange was sent that told of them; before any, never. */
+  /** When the exchange was sent that told of them and of what runs; before any, never. */
   #knownAtMs = -Infinity
   #healthy = true
   #lastError: unknown
@@ -280,7 +280,6 @@ export class RemoteInstance implements Instance {
   }
 
   #applyReply(batch: Batch, reply: ExchangeApplied, sentAtMs: number): void {
-    const before = this.#provenAtMs
     this.#provenAtMs = sentAtMs
     this.#declared = true
     this.#epoch = reply.epoch
@@ -289,13 +288,11 @@ export class RemoteInstance implements Instance {
     const proof = { sentAtMs, leaseFromMs: sentAtMs }
     const held = this.#ledger.applyVerdicts(batch.acquires, reply.verdicts, reply.waiting, proof)
     if (reply.full !== null) {
+      // Those granted since the list before: their leases are counted from there (R13).
+      const leaseFromMs = this.#knownAtMs
       this.#knownInstances = reply.full.instances
       this.#knownAtMs = sentAtMs
-      // Those granted since the exchange before: their leases are counted from there (R13).
-      this.#ledger.applyRunning(reply.full.running, reply.full.fence, {
-        sentAtMs,
-        leaseFromMs: before === -Infinity ? sentAtMs : before,
-      })
+      this.#ledger.applyRunning(reply.full.running, reply.full.fence, { sentAtMs, leaseFromMs })
     }
     this.#hold(held)
     if (reply.graceMs === 0 && this.#held.length > 0) {
@@ -339,6 +336,7 @@ export class RemoteInstance implements Instance {
     this.#returning = false
     this.#epoch = epoch
     this.#provenAtMs = sentAtMs
+    this.#knownAtMs = sentAtMs
     this.#wantsFull = true
   }
 
@@ -348,7 +346,8 @@ export class RemoteInstance implements Instance {
       this.#exchangeSoon(true)
       return
     }
-    const proof = { sentAtMs: this.#provenAtMs, leaseFromMs: this.#provenAtMs }
+    // The hint may be old; but then the grant is younger than the last list of what runs.
+    const proof = { sentAtMs: this.#provenAtMs, leaseFromMs: this.#knownAtMs }
     for (const grant of grants) this.#ledger.applyGrant(grant, proof)
     this.#afterNews()
   }
