@@ -12,7 +12,7 @@ import type {
   Standing,
 } from './exchanger.js'
 import { Ledger } from './ledger.js'
-import { Outbox, type Batch } from './outbox.js'
+import { Deferred, Outbox, type Batch } from './outbox.js'
 import { bringBack } from './rejoin.js'
 import { Persistence } from './persistence.js'
 import { Schedule } from './schedule.js'
@@ -53,6 +53,8 @@ export class RemoteInstance implements Instance {
   #flushPlanned = false
   #wantsFull = false
   #left = false
+  /** Resolves with the next connection. */
+  #connected = new Deferred()
   #onDrained: (() => void) | undefined
   /** When the exchange was sent that was answered last; before any, never. */
   #provenAtMs = -Infinity
@@ -177,6 +179,8 @@ export class RemoteInstance implements Instance {
 
   /** A connection, for the first time or again: what the store has lost shows at once (R16). */
   #greet(): void {
+    this.#connected.resolve()
+    this.#connected = new Deferred()
     this.#persistence.retryNow()
     this.#exchangeSoon(this.#ledger.stored > 0)
   }
@@ -399,11 +403,16 @@ export class RemoteInstance implements Instance {
     place.onRefused('unavailable', cause)
   }
 
+  /** One call outside of the batches. It waits for a connection, as newcomers do; what came too late is not sent any more. */
   async #ask<Reply>(call: () => Promise<Reply>): Promise<Reply> {
-    if (this.#left || !this.#exchanger.ready)
-      throw new StoreUnavailableError('There is no connection to the store.', { cause: this.#lastError })
+    if (this.#left) throw new StoreUnavailableError('This instance has left the queue.')
+    const untilMs = this.#clock.now() + this.#options.storeTimeoutMs
     try {
-      return await this.#persistence.once(call)
+      return await this.#persistence.once(async () => {
+        if (!this.#exchanger.ready) await this.#connected.promise
+        if (this.#clock.now() >= untilMs) throw new Error('There was no connection to the store.')
+        return await call()
+      })
     } catch (cause) {
       throw new StoreUnavailableError('The store did not answer.', { cause, retryAfterMs: 1000 })
     }
