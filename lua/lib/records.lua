@@ -43,9 +43,9 @@ local function storedRecord()
   return record
 end
 
--- Stores a record and puts it in force; the revision counts up, so every instance fetches the settings.
+-- Stores a record and puts it in force; the revision counts up, also over a lost memory, so every instance fetches the settings.
 local function putInForce(record)
-  revision = revision + 1
+  revision = math.max(revision + 1, epochNumber)
   change('code', cjson.encode(record.code))
   change('operator', cjson.encode(record.operator))
   change('version', record.version)

@@ -10,6 +10,8 @@ type Ticket = ModelTicket<ModelProcess>
 interface Place {
   /** Its arrival number. */
   number: number
+  /** All that it ever had. */
+  readonly numbers: Set<number>
   /** The how-manieth to arrive. */
   arrival: number
   /** Its process has been told of that number. */
@@ -284,28 +286,36 @@ export class StorePromises {
   #noteAcceptances({ waiting, running }: Snapshot): void {
     for (const ticket of this.#promises.tickets) {
       const place = this.#places.get(ticket)
-      const numbers = [...waiting, ...running].filter(({ key }) => key === ticket.name).map(({ number }) => number)
-      const number = Math.max(...numbers)
-      if (numbers.length === 0 || (place !== undefined && number <= place.number)) continue
-      if (place !== undefined && ticket.ending === undefined) {
-        const doubtSince =
-          this.#lossAtStep > place.acceptedAtStep ||
-          this.isDoubtful(ticket.owner) ||
-          this.#standings.get(ticket.owner)!.isAway
-        if (!doubtSince) throw new Broken(`${ticket.name} stands in the line twice`)
+      for (const { key, number } of [...waiting, ...running]) {
+        if (key !== ticket.name || place?.numbers.has(number)) continue
+        if (place !== undefined && ticket.ending === undefined && !this.#mayStandTwice(ticket, place)) {
+          throw new Broken(`${ticket.name} stands in the line twice`)
+        }
+        this.#arrivals += 1
+        // Whoever has been told of a number sticks to it and gives any other back.
+        if (place?.told) place.numbers.add(number)
+        else this.#places.set(ticket, this.#newPlace(number, place))
       }
-      this.#arrivals += 1
-      this.#places.set(ticket, {
-        number,
-        arrival: this.#arrivals,
-        told: false,
-        mayBeForgotten: false,
-        acceptedAtStep: this.#step,
-        grantedAtStep: -1,
-        capMs: Infinity,
-        letInUnaware: false,
-        returnedLate: false,
-      })
+    }
+  }
+
+  /** Memory was lost since, or its process taken for dead: it may have asked anew. */
+  #mayStandTwice({ owner }: Ticket, { acceptedAtStep }: Place): boolean {
+    return this.#lossAtStep > acceptedAtStep || this.isDoubtful(owner) || this.#standings.get(owner)!.isAway
+  }
+
+  #newPlace(number: number, before: Place | undefined): Place {
+    return {
+      number,
+      numbers: new Set(before?.numbers).add(number),
+      arrival: this.#arrivals,
+      told: false,
+      mayBeForgotten: false,
+      acceptedAtStep: this.#step,
+      grantedAtStep: -1,
+      capMs: Infinity,
+      letInUnaware: false,
+      returnedLate: false,
     }
   }
 

@@ -259,6 +259,24 @@ describe('forgotten, or lost memory', () => {
     expect((await ask(world, b)).maxQueueSize).toBe(1)
   })
 
+  test('R23: settings that are made anew after a loss reach those who knew as many changes before it', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    await world.configure(a, { concurrency: 5 })
+    await world.settle()
+    expect(a.queue.settings.concurrency).toBe(5)
+    world.kill(b)
+    await world.flushAll()
+    const fresh = world.start()
+    await world.talk(fresh)
+    await world.configure(fresh, { concurrency: 3 })
+    await world.talk(fresh)
+    const ticket = await world.enter(a)
+    await world.settle()
+    await world.advance(livenessMs)
+    expect([ticket.runs, a.queue.settings.concurrency]).toEqual([true, 3])
+  })
+
   test('R18: a rejoin that is sent twice leaves a ticket running that was granted in between', async () => {
     const { world, a, b, running, first } = await oneRunsTwoWait()
     await world.flushAll()

@@ -58,7 +58,7 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: 'b1b633a171c5f478e701fc32e4181f3eb3f32cc1',
+  sha1: '1b11cb6be60190760e0e31a62c53698ec9143e60',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -183,7 +183,7 @@ local function storedRecord()
   return record
 end
 local function putInForce(record)
-  revision = revision + 1
+  revision = math.max(revision + 1, epochNumber)
   change('code', cjson.encode(record.code))
   change('operator', cjson.encode(record.operator))
   change('version', record.version)
@@ -304,7 +304,8 @@ local news = ''
 if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   news = cjson.encode({
-    code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision,
+    code = stored[1], operator = stored[2], version = stored[3], by = stored[4],
+    revision = string.format('%.0f', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
       leaseMs = string.format('%.17g', leaseMs),
@@ -390,7 +391,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '85c3b4662418276504e28edab6a9afe544f6eaa8',
+  sha1: '05ef6e1298180e83da2a52f646153e262d740bd4',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -552,7 +553,7 @@ local function storedRecord()
   return record
 end
 local function putInForce(record)
-  revision = revision + 1
+  revision = math.max(revision + 1, epochNumber)
   change('code', cjson.encode(record.code))
   change('operator', cjson.encode(record.operator))
   change('version', record.version)
@@ -762,7 +763,8 @@ local news = ''
 if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   news = cjson.encode({
-    code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision,
+    code = stored[1], operator = stored[2], version = stored[3], by = stored[4],
+    revision = string.format('%.0f', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
       leaseMs = string.format('%.17g', leaseMs),
@@ -861,7 +863,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: 'b0dd17173c6cf78dcf85f2de6bffa5532c102fb3',
+  sha1: '49115966a01cc0370abca9e78cffeb70f04908b6',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -999,7 +1001,7 @@ local function storedRecord()
   return record
 end
 local function putInForce(record)
-  revision = revision + 1
+  revision = math.max(revision + 1, epochNumber)
   change('code', cjson.encode(record.code))
   change('operator', cjson.encode(record.operator))
   change('version', record.version)
@@ -1139,7 +1141,7 @@ export interface StatusArguments {
  */
 export const status: Script = {
   name: 'status',
-  sha1: '35eda6dc549b8cf84b8d6afe7544458234259e10',
+  sha1: 'c080f23ccb125bb808159fbc4fc1ce42a3596ab1',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['members'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -1158,7 +1160,8 @@ local news = ''
 if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   news = cjson.encode({
-    code = stored[1], operator = stored[2], version = stored[3], by = stored[4], revision = revision,
+    code = stored[1], operator = stored[2], version = stored[3], by = stored[4],
+    revision = string.format('%.0f', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
       leaseMs = string.format('%.17g', leaseMs),
