@@ -57,6 +57,7 @@ test('a Redis that is killed and comes back empty in the middle of a load loses 
   const processes = await world().start('ABC', { concurrency: limit, livenessMs: 5000, reconnectMs: 500 })
   const monitor = await world().monitor()
   await Promise.all(processes.map((process) => process.enter(60, { workMs: 20 })))
+  await Promise.all(processes.map((process) => process.answered()))
   await world().ended(50)
 
   const killedAtMs = performance.now()
@@ -70,17 +71,14 @@ test('a Redis that is killed and comes back empty in the middle of a load loses 
   world().assertLimitKept(limit)
   await world().assertEmpty()
   expect(monitor.eras).toHaveLength(2)
-  for (const grants of monitor.eras) {
-    const numbers = grants.map(({ number }) => number)
-    expect(numbers).toEqual(numbers.toSorted())
-  }
+  for (const grants of monitor.eras) world().assertOrderKept(grants)
 })
 
 test('who asks while Redis is away is refused in time, and those in line are not (promises 8 and 9)', async () => {
   const storeTimeoutMs = 500
   const [a] = await world().start('A', { concurrency: 1, livenessMs: 5000, storeTimeoutMs })
-  await a!.enter(3)
-  await eventually(async () => expect(await world().line()).toEqual(['A2', 'A3']))
+  await world().enterInTurn(a!, a!, a!)
+  expect(await world().line()).toEqual(['A2', 'A3'])
 
   await world().server.kill()
   await a!.enter(5)

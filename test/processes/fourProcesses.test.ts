@@ -26,7 +26,7 @@ test('four processes serve 400 requests 8 at a time, in the order of arrival, ea
   // The store's order is exact.
   const { grants } = monitor
   expect(grants).toHaveLength(REQUESTS)
-  expect(grants.map(({ number }) => number)).toEqual(grants.map(({ number }) => number).toSorted())
+  world().assertOrderKept(grants)
 
   // What is left is the way of a grant to its process.
   const runs = world().log.runs()

@@ -47,6 +47,11 @@ export class QueueProcess {
     await this.#ask({ do: 'enter', count, workMs, everyMs })
   }
 
+  /** Resolves when it has heard from the store what became of each of its tickets. */
+  async answered(): Promise<void> {
+    await this.#ask({ do: 'answered' })
+  }
+
   /** Ends the work of its oldest runs. */
   async finish(count = 1): Promise<void> {
     await this.#ask({ do: 'finish', count })

@@ -26,6 +26,7 @@ describe.each([
     // One runs all the time.
     await a!.enter(1)
     await Promise.all(processes.map((process) => process.enter(50, { workMs: 20 })))
+    await Promise.all(processes.map((process) => process.answered()))
     await world().ended(30)
 
     world().server.pause()
@@ -51,8 +52,7 @@ describe.each([
     world().assertServedOnce({ refused })
     world().assertLimitKept(LIMIT)
     await world().assertEmpty()
-    const numbers = monitor.grants.map(({ number }) => number)
-    expect(numbers).toEqual(numbers.toSorted())
+    world().assertOrderKept(monitor.grants)
     await eventually(async () => expect(await a!.status()).toMatchObject({ degraded: false, running: 0, waiting: 0 }))
   })
 })

@@ -8,7 +8,7 @@ import { RedisServer } from '../kit/redisServer.js'
 import type { ProcessConfig } from '../programs/queueProcess.js'
 import { Log, mostAtOnce, type Run } from './log.js'
 import { QueueProcess } from './queueProcess.js'
-import { readMember, StoreMonitor } from './storeMonitor.js'
+import { readMember, StoreMonitor, type StoreGrant } from './storeMonitor.js'
 
 /** How long anything may take on a slow and busy machine, where no bound is what the test is about. */
 const PATIENCE_MS = 20_000
@@ -54,12 +54,11 @@ export class World {
     return this.#monitor
   }
 
-  /** One ticket of each process in turn, each in the store before the next asks. They run until told to finish. */
+  /** One ticket of each process in turn, each answered before the next asks. They run until told to finish. */
   async enterInTurn(...processes: readonly QueueProcess[]): Promise<void> {
     for (const process of processes) {
-      const before = await this.#count()
       await process.enter(1)
-      await eventually(async () => equal(await this.#count(), before + 1))
+      await process.answered()
     }
   }
 
@@ -116,6 +115,12 @@ export class World {
     equal(mostAtOnce(runs), limit)
   }
 
+  /** The store granted in the order of arrival. */
+  assertOrderKept(grants: readonly StoreGrant[]): void {
+    const numbers = grants.map(({ number }) => number)
+    deepEqual(numbers, numbers.toSorted())
+  }
+
   /** Nothing is left in the store. */
   async assertEmpty(): Promise<void> {
     await eventually(async () => deepEqual([await this.line(), await this.running()], [[], []]))
@@ -126,10 +131,6 @@ export class World {
     await Promise.all(this.#processes.map((process) => process.end()))
     this.redis.disconnect()
     this.log.close()
-  }
-
-  async #count(): Promise<number> {
-    return (await this.line()).length + (await this.running()).length
   }
 }
 

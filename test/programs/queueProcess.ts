@@ -1,5 +1,12 @@
 // One of several processes that share a line: takes tickets as it is told, and writes what becomes of them into a log that all write.
-import { FairQueue, isFairQueueError, type FairQueueOptions, type Lease, type QueueStatus } from '@fairqueue/core'
+import {
+  FairQueue,
+  isFairQueueError,
+  type FairQueueOptions,
+  type Lease,
+  type QueueStatus,
+  type Ticket,
+} from '@fairqueue/core'
 import { RedisStore } from '@fairqueue/core/redis'
 import { Redis as Redis6 } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
@@ -30,6 +37,7 @@ export interface Load {
 /** What a process is told. Each is answered, with the status for `status`. */
 export type Command =
   | ({ readonly do: 'enter'; readonly count: number } & Load)
+  | { readonly do: 'answered' }
   | { readonly do: 'finish'; readonly count: number }
   | { readonly do: 'status'; readonly count: number }
   | { readonly do: 'configure'; readonly concurrency: number; readonly by: string }
@@ -86,12 +94,20 @@ queue.on('degraded', ({ degraded, cause }) => note({ what: 'degraded', degraded,
 queue.on('error', (error) => note({ what: 'fault', error: String(error) }))
 
 let taken = 0
+/** Those of whom it is not known yet whether the store has answered. */
+let asking: Ticket[] = []
 /** Ends the work of those who run until told, oldest first. */
 const finishers = new Set<() => void>()
+
+/** The public interface has no arrival number: this looks behind it, at the store's own notes. Empty while there is none. */
+function numberOf(ticket: Ticket): string {
+  return (ticket.slot as { readonly number: string }).number
+}
 
 function enter(workMs: number | null): void {
   // The key shows in the store whose ticket it is.
   const ticket = queue.enter({ key: config.name })
+  asking.push(ticket)
   taken += 1
   const name = `${config.name}${taken}`
   note({ what: 'entered', ticket: name })
@@ -99,9 +115,7 @@ function enter(workMs: number | null): void {
     if (outcome instanceof Error) {
       note({ what: 'refused', ticket: name, code: isFairQueueError(outcome) ? outcome.code : String(outcome) })
     } else {
-      // The public interface has no arrival number: this looks behind it, at the store's own notes.
-      const { number } = ticket.slot as { readonly number: string }
-      note({ what: 'started', ticket: name, number, fence: outcome.fence })
+      note({ what: 'started', ticket: name, number: numberOf(ticket), fence: outcome.fence })
       void work(name, outcome, workMs)
     }
   })
@@ -129,6 +143,10 @@ async function obey(command: Command): Promise<Omit<Answer, 'id'>> {
         enter(command.workMs)
         if (command.everyMs > 0) await sleep(command.everyMs)
       }
+      return {}
+    case 'answered':
+      for (; asking.length > 0; await sleep(1))
+        asking = asking.filter((ticket) => ticket.outcome === undefined && numberOf(ticket) === '')
       return {}
     case 'finish':
       for (const finish of [...finishers].slice(0, command.count)) {
