@@ -71,4 +71,6 @@ local graceBegins = lossSeen or otherEpoch and graced == 0
 if graceBegins then
   graceUntil = now + livenessMs
   graced = 1
+  change('awaited', '')
+  change('returned', '')
 end

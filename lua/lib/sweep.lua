@@ -2,8 +2,10 @@
 -- Uses what `open` and `members` made.
 if now >= quietUntil and now >= graceUntil then
   if now >= sweepAt then
-    local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', '(' .. string.format('%.0f', now), 'LIMIT', 0, 500)
-    local gone = redis.call('ZRANGEBYSCORE', running, '-inf', now, 'LIMIT', 0, 500)
+    -- What ends in this very millisecond has not ended yet by the clock of its process (R13).
+    local before = '(' .. string.format('%.0f', now)
+    local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', before, 'LIMIT', 0, 500)
+    local gone = redis.call('ZRANGEBYSCORE', running, '-inf', before, 'LIMIT', 0, 500)
     if #dead == 500 or #gone == 500 then more = 1 end
     for _, id in ipairs(dead) do
       redis.call('ZREM', instances, id)

@@ -42,7 +42,8 @@ export class Play {
     }
     // It comes after all of them, and asks for everything that there is: it is let in last.
     const last = world.start()
-    await world.settle()
+    // Whoever returns brings the operator's settings of before.
+    await world.advance(times.livenessMs)
     await world.configure(last, { concurrency: limit })
     await world.settle()
     await world.enter(last, limit)

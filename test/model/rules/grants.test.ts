@@ -174,6 +174,21 @@ describe('learning of a grant', () => {
     expect(ticket.ending).toBe('leaseLost')
   })
 
+  test("R13: the store's milliseconds are not over before the process' own", async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    world.jump(-0.5)
+    const ticket = await world.enter(a)
+    await world.settle()
+    await world.enter(b)
+    await world.talk(b)
+    await world.advance(leaseMs - 0.4)
+    await world.enter(b)
+    await world.talk(b)
+    expect(ticket.runs).toBe(true)
+    expect(world.server.snapshot.running.map(({ key }) => key)).toEqual([ticket.name])
+  })
+
   test.each(['list', 'hint'])('R13: also when the %s that tells of the grant comes late', async (told) => {
     const { world, a, b, running, waiting } = await oneRunsOneWaits()
     await world.release(running)

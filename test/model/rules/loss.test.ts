@@ -171,6 +171,24 @@ describe('forgotten, or lost memory', () => {
     expect(first.runs).toBe(true)
   })
 
+  test('R16: those who are back from one grace have yet to come back from the next', async () => {
+    const { world, a, b, running, first } = await oneRunsTwoWait()
+    await world.deleteKey('waiting')
+    await world.settle()
+    await world.advance(pollIntervalMs * 1.1)
+    await world.cancel(first)
+    await world.settle()
+    await world.deleteKey('instances')
+    // A notices and comes back later; B knows nobody whom to await.
+    await world.release(running)
+    await world.execute(a)
+    const other = await world.enter(b)
+    await world.talk(b)
+    expect(other.waits).toBe(true)
+    await world.settle()
+    world.check()
+  })
+
   test('R16: a ticket that tries once and meets a grace has ended, and is not asked for when the grace is over', async () => {
     const world = await World.on(redis)
     const [a] = await world.startAll(1)

@@ -58,7 +58,7 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: '1b11cb6be60190760e0e31a62c53698ec9143e60',
+  sha1: 'f6139efb0de678f58495a6833b40a3491ed062d2',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -122,6 +122,8 @@ local graceBegins = lossSeen or otherEpoch and graced == 0
 if graceBegins then
   graceUntil = now + livenessMs
   graced = 1
+  change('awaited', '')
+  change('returned', '')
 end
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
@@ -391,7 +393,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '05ef6e1298180e83da2a52f646153e262d740bd4',
+  sha1: '4deea9a7b3ef18ce1aea4e53a868ec4af79b19ce',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -455,6 +457,8 @@ local graceBegins = lossSeen or otherEpoch and graced == 0
 if graceBegins then
   graceUntil = now + livenessMs
   graced = 1
+  change('awaited', '')
+  change('returned', '')
 end
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
@@ -594,8 +598,9 @@ end
 if not repeated then
 if now >= quietUntil and now >= graceUntil then
   if now >= sweepAt then
-    local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', '(' .. string.format('%.0f', now), 'LIMIT', 0, 500)
-    local gone = redis.call('ZRANGEBYSCORE', running, '-inf', now, 'LIMIT', 0, 500)
+    local before = '(' .. string.format('%.0f', now)
+    local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', before, 'LIMIT', 0, 500)
+    local gone = redis.call('ZRANGEBYSCORE', running, '-inf', before, 'LIMIT', 0, 500)
     if #dead == 500 or #gone == 500 then more = 1 end
     for _, id in ipairs(dead) do
       redis.call('ZREM', instances, id)
@@ -863,7 +868,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '49115966a01cc0370abca9e78cffeb70f04908b6',
+  sha1: 'ad457f2d6311ecd5cd880778e4285b5999f25cb4',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -927,6 +932,8 @@ local graceBegins = lossSeen or otherEpoch and graced == 0
 if graceBegins then
   graceUntil = now + livenessMs
   graced = 1
+  change('awaited', '')
+  change('returned', '')
 end
 local function ownerOf(member)
   return string.match(member, '^%d+:([^:]+)')
