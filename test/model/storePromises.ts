@@ -277,6 +277,8 @@ export class StorePromises {
   #noticeSilence(nowMs: number, silentMs: number): void {
     // Nobody's death is proven, but of those whose time was over before (R19).
     this.#quietUntilMs = nowMs + Math.ceil((times.livenessMs * 2) / 3)
+    // Nor had those time to come back who were awaited in a grace.
+    if (nowMs - silentMs < this.#graceUntilMs) this.#graceUntilMs = Math.max(this.#graceUntilMs, this.#quietUntilMs)
     for (const standing of this.#standings.values()) {
       if (standing.aliveUntilMs >= nowMs - silentMs)
         standing.aliveUntilMs = Math.max(standing.aliveUntilMs, this.#quietUntilMs)
