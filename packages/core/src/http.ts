@@ -11,7 +11,7 @@ export function openGate<Request>(options: GateOptions<Request>): Gate<Request> 
   return new Gate(options, (queueOptions) => new FairQueue(queueOptions))
 }
 
-export { sendAnswer } from './http/answer.js'
+export { answerBody, answerHeaders, sendAnswer } from './http/answer.js'
 export { withDefaults } from './http/defaults.js'
 export type { Gate } from './http/gate.js'
 export type { Visit } from './http/visit.js'

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { systemClock, type Clock } from '../base/clock.js'
 import { drainThen } from './drain.js'
 import { problemOf } from './problem.js'
@@ -65,31 +66,59 @@ export const stopAnswer: Answer = {
 /** Headers of ours that a script of another origin may read only if a CORS layer names them. */
 const EXPOSED = ['Retry-After', 'RateLimit', 'RateLimit-Policy']
 
-/** Sends an answer through Node's own response. Headers that layers before us have set survive. */
+/**
+ * The headers of an answer, over those that layers before us have set: these survive, and lists of theirs are added to. `earlier` reads
+ * what a response already has of a name.
+ */
+export function answerHeaders(
+  { status, set, append, body }: Answer,
+  earlier: (name: string) => OutgoingHttpHeader | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = Object.fromEntries(set)
+  for (const [name, value] of append) headers[name] = join(headers[name] ?? earlier(name), value)
+  if (earlier('Access-Control-Allow-Origin') !== undefined) {
+    const ours = EXPOSED.filter((name) => headers[name] !== undefined || earlier(name) !== undefined)
+    if (ours.length > 0) {
+      const name = 'Access-Control-Expose-Headers'
+      headers[name] = join(earlier(name), ours.join(', '))
+    }
+  }
+  if (status !== 204) headers['Content-Length'] = String(Buffer.byteLength(body))
+  return headers
+}
+
+/**
+ * The body of an answer for a framework that sends texts and streams: a stream where the client is still sending, which gives all of the
+ * answer at once and ends when the rest of the request has been read within bounds.
+ */
+export function answerBody(req: IncomingMessage, answer: Answer, clock: Clock = systemClock): string | Readable {
+  return answer.drain ? Readable.from(bodyThenDrain(req, answer.body, clock)) : answer.body
+}
+
+async function* bodyThenDrain(req: IncomingMessage, body: string, clock: Clock): AsyncGenerator<string> {
+  yield body
+  await new Promise<void>((resolve) => drainThen(req, clock, resolve))
+}
+
+/** Sends an answer through Node's own response. */
 export function sendAnswer(
   req: IncomingMessage,
   res: ServerResponse,
   answer: Answer,
   clock: Clock = systemClock,
 ): void {
-  const { status, set, append, body, drain } = answer
-  res.statusCode = status
-  for (const [name, value] of set) res.setHeader(name, value)
-  for (const [name, value] of append) appendMember(res, name, value)
-  if (res.hasHeader('Access-Control-Allow-Origin')) {
-    for (const name of EXPOSED) if (res.hasHeader(name)) appendMember(res, 'Access-Control-Expose-Headers', name)
-  }
-  if (status !== 204) res.setHeader('Content-Length', Buffer.byteLength(body))
-  if (!drain) {
-    res.end(body)
+  res.statusCode = answer.status
+  const headers = answerHeaders(answer, (name) => res.getHeader(name))
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+  if (!answer.drain) {
+    res.end(answer.body)
     return
   }
-  res.write(body)
+  res.write(answer.body)
   drainThen(req, clock, () => res.end())
 }
 
-function appendMember(res: ServerResponse, name: string, value: string): void {
-  const earlier = res.getHeader(name)
-  const members = earlier === undefined ? [] : Array.isArray(earlier) ? earlier : [String(earlier)]
-  res.setHeader(name, [...members, value].join(', '))
+/** One more member of a list that may be there already. */
+function join(list: OutgoingHttpHeader | undefined, member: string): string {
+  return list === undefined ? member : [list, member].flat().join(', ')
 }
