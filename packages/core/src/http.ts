@@ -12,10 +12,12 @@ export function openGate<Request>(options: GateOptions<Request>): Gate<Request> 
 }
 
 export { answerBody, answerHeaders, sendAnswer } from './http/answer.js'
+export { clientAddress } from './http/clientAddress.js'
 export { withDefaults } from './http/defaults.js'
 export type { Gate } from './http/gate.js'
 export type { Visit } from './http/visit.js'
 export type { Admitted, FairQueueContext } from './http/context.js'
+export type { AddressedRequest, ClientAddressOptions } from './http/clientAddress.js'
 export type { Answer, Message } from './http/answer.js'
 export type { GateOptions, HttpOptions, Key } from './http/options.js'
 export type { Refusal, RefusalCode, StatusOverride } from './http/refusal.js'
