@@ -25,7 +25,7 @@ export class Admission implements Admitted, Sending {
   #abort: AbortController | undefined
   #listening = false
   #responseOver = false
-  #handlerOver: boolean
+  #handlerOver = false
   #grace: Timer | undefined
 
   /** Without `held` the request passes the gate without a place. */
@@ -34,7 +34,6 @@ export class Admission implements Admitted, Sending {
     this.#terms = terms
     this.#ticket = ticket
     this.#held = held
-    this.#handlerOver = !visit.tellsHandlerEnd
     if (held !== null) {
       this.#listen()
       terms.sending.watch(this)
@@ -86,7 +85,7 @@ export class Admission implements Admitted, Sending {
   }
 
   #releaseWhenOver(): void {
-    if (this.#responseOver && this.#handlerOver) void this.#held?.release()
+    if (this.#responseOver && (this.#handlerOver || !this.#visit.tellsHandlerEnd)) void this.#held?.release()
   }
 
   #listen(): void {

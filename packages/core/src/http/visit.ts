@@ -12,7 +12,10 @@ export interface Visit<Request> {
   /** Node's own objects behind the framework's, of HTTP/1 or of the compatibility API of HTTP/2. */
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** Whether the adapter sees the handler's end and will call `admitted.handlerDone()`; else the response tells. */
+  /**
+   * Whether the adapter sees the handler's end and will call `admitted.handlerDone()`; else the response tells. May change: an adapter may
+   * get to know only when the handler begins, or returns.
+   */
   readonly tellsHandlerEnd: boolean
   /** Headers that are set already but kept elsewhere than on `res` (Fastify's `reply`). */
   earlierHeaders?(): OutgoingHttpHeaders

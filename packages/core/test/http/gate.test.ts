@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { FairQueueCore, Gate, GateOptions, Visit } from '@fairqueue/core/http'
+import type { Admitted, FairQueueCore, Gate, GateOptions, Visit } from '@fairqueue/core/http'
 import { openGate, sendAnswer } from '@fairqueue/core/http'
 import { serve, serveHttp2 } from './server.js'
 
@@ -141,6 +141,68 @@ describe('A gate behind an adapter that awaits', () => {
     await until(() => outcomes.length === 1)
     expect(outcomes).toEqual(['left'])
     expect((await queue.status()).grants).toBe(0)
+  })
+})
+
+describe('A gate behind an adapter that learns of the handler only after it let the request in', () => {
+  const openLate = async (
+    act: (visit: { tellsHandlerEnd: boolean; res: ServerResponse }, admitted: Admitted) => void,
+  ) => {
+    const { gate, queue } = open({ concurrency: 1, abortGraceMs: '1m' })
+    const server = await serve((req, res) => {
+      const visit = {
+        request: req,
+        req,
+        res,
+        tellsHandlerEnd: false,
+        proceed: (admitted: Admitted) => act(visit, admitted),
+        refuse: () => undefined,
+        leave: () => undefined,
+        fail: () => undefined,
+      }
+      gate.handle(visit)
+    })
+    return { queue, client: await server.connect() }
+  }
+
+  it('frees the place with the response when no handler ever runs', async () => {
+    const { queue, client } = await openLate(({ res }) => res.end('somebody else'))
+    expect((await client.request('GET', '/').response()).body).toBe('somebody else')
+    await until(async () => (await queue.status()).running === 0)
+    client.leave()
+  })
+
+  it('holds the place until a handler that turned up is done', async () => {
+    let finish = (): void => undefined
+    const { queue, client } = await openLate((visit, admitted) => {
+      visit.tellsHandlerEnd = true
+      finish = () => admitted.handlerDone()
+      visit.res.end('done')
+    })
+    await client.request('GET', '/').response()
+    client.leave()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect((await queue.status()).running).toBe(1)
+    finish()
+    expect((await queue.status()).running).toBe(0)
+  })
+
+  it('holds the place until the response ends when the handler turned out to be of the kind that does not tell', async () => {
+    let response: ServerResponse | undefined
+    let gone = false
+    const { queue, client } = await openLate((visit, admitted) => {
+      response = visit.res
+      response.on('close', () => (gone = true)).write('begun')
+      visit.tellsHandlerEnd = true
+      visit.tellsHandlerEnd = false
+      admitted.handlerDone()
+    })
+    await client.request('GET', '/').until('begun')
+    client.leave()
+    await until(() => gone)
+    expect((await queue.status()).running).toBe(1)
+    response!.end()
+    expect((await queue.status()).running).toBe(0)
   })
 })
 
