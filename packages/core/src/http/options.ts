@@ -4,6 +4,7 @@ import type { FairQueueCore } from '../queue/fairQueue.js'
 import type { FairQueueOptions } from '../queue/options.js'
 import type { Message } from './answer.js'
 import type { Refusal, StatusOverride } from './refusal.js'
+import type { SseFormatName } from './sseFormat.js'
 
 /**
  * What an adapter's middleware can be told, besides the options of the queue that it makes. `Request` is the framework's request.
@@ -29,8 +30,12 @@ export interface HttpOptions<Request> {
   readonly heartbeatMs?: Duration
   /** Who is told of the wait in a stream of events: who asked for it in `Accept` (`'auto'`, default), everybody, nobody. */
   readonly sse?: 'auto' | 'always' | 'never'
-  /** The form of these events. Default and so far the only one: `'universal'`. */
-  readonly sseFormat?: 'universal'
+  /**
+   * The form of these events. `'universal'` (default): events that nearly every client can digest, those of LLM interfaces too; the news are
+   * in `JSON.parse(event.data).data`. `'plain'`: for routes that only readers such as `EventSource` call; the news are
+   * `JSON.parse(event.data)`. `'comment'`: `: queue {…}`, which no client takes for an event, for those that refuse events they do not know.
+   */
+  readonly sseFormat?: SseFormatName
   /** How long a handler whose client has gone keeps the place, where its end cannot be seen. 0: not at all. Default 5 s. */
   readonly abortGraceMs?: Duration
   /** How long a client that does not read keeps the place after the handler has ended the response. 0: not at all. Default 10 s. */

@@ -8,7 +8,7 @@ import type { GateOptions, HttpOptions } from './options.js'
 import { draft8, type PolicyPrinter } from './rateLimitFields.js'
 import { refusalCodes, type RefusalTerms, type StatusOverride } from './refusal.js'
 import type { RetryAfterTerms } from './retryAfter.js'
-import { universal, type SseFormat } from './sseFormat.js'
+import { sseFormats, type SseFormat, type SseFormatName } from './sseFormat.js'
 
 /** The options with every default filled in and every duration in milliseconds. */
 export interface ResolvedHttpOptions<Request> extends RefusalTerms {
@@ -86,7 +86,7 @@ export function resolveHttpOptions<Request>(options: GateOptions<Request>): Reso
     statusDelayMs: duration('statusDelayMs', 250),
     heartbeatMs: duration('heartbeatMs', 15_000, 1),
     sse: readWord('sse', withDefault(options.sse, 'auto'), ['auto', 'always', 'never']),
-    sseFormat: formats[readWord('sseFormat', withDefault(options.sseFormat, 'universal'), ['universal'])],
+    sseFormat: sseFormats[readWord('sseFormat', withDefault(options.sseFormat, 'universal'), formatNames)],
     abortGraceMs: duration('abortGraceMs', 5000),
     sendGraceMs: duration('sendGraceMs', 10_000),
     statusCode: readStatusOverride(options.statusCode),
@@ -98,7 +98,7 @@ export function resolveHttpOptions<Request>(options: GateOptions<Request>): Reso
   }
 }
 
-const formats = { universal } as const
+const formatNames = Object.keys(sseFormats) as SseFormatName[]
 
 /** Only a missing value gets the default: `null` is a value, and refused. */
 function withDefault(value: unknown, fallback: unknown): unknown {

@@ -21,7 +21,7 @@ const bad: Readonly<Record<string, readonly unknown[]>> = {
   abortGraceMs: durations,
   sendGraceMs: durations,
   sse: words,
-  sseFormat: [...words, 'plain', 'comment'],
+  sseFormat: [...words, 'comments', 'toString'],
   statusCode: [...numbers.slice(0, -1), 0, 200, 399, 600],
   message: [0, 1, null, true, 5n],
   standardHeaders: [...words, 'draft-7', 'draft-6'],
