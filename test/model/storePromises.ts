@@ -63,8 +63,10 @@ export class StorePromises {
   /** When `leaseMs` was changed. */
   #capsChangedAtStep = -1
   #limits: { readonly fromStep: number; readonly limit: number }[] = []
-  /** R17: memory was lost, and nobody who knows has called since. */
-  #unaware = false
+  /** R17: memory was lost without a trace, and these, who know of it, have not called since. */
+  readonly #unheard = new Set<ModelProcess>()
+  /** How often that happened meanwhile. */
+  #unheardLosses = 0
   /** R15: an older memory came back, and nobody who knows has called since. */
   #rolledBackTo: string | undefined
 
@@ -103,7 +105,7 @@ export class StorePromises {
     this.#lossAtStep = this.#step
     // Until it tells.
     this.#graceUntilMs = Infinity
-    if (everything) this.#unaware = true
+    if (everything || this.#unheard.size > 0) this.#unheardLosses += 1
     this.#rolledBackTo = run
     for (const [process, standing] of this.#standings) {
       if (
@@ -112,6 +114,7 @@ export class StorePromises {
         )
       ) {
         standing.isAway = true
+        if (everything) this.#unheard.add(process)
       }
     }
     // An arrival whose reply and store were lost is numbered anew.
@@ -143,6 +146,7 @@ export class StorePromises {
     // It hears of what the store has forgotten since.
     if (words !== '' && process !== undefined && this.#lossAtStep > (this.#executedAtStep.get(call) ?? 0)) {
       this.#standings.get(process)!.isAway = true
+      if (this.#unheardLosses > 0) this.#unheard.add(process)
     }
   }
 
@@ -184,7 +188,8 @@ export class StorePromises {
     }
     const { named } = argumentsOf(call)
     const word = String((reply as unknown[])[0])
-    if (named['epoch'] !== '' && named['epoch'] !== before.epoch) this.#unaware = false
+    if (named['epoch'] !== '' && named['epoch'] !== before.epoch)
+      this.#noteEvidence(this.#processOf(named['instance']!))
     if (named['run'] === this.#rolledBackTo) this.#rolledBackTo = undefined
     if (before.leaseMs !== after.leaseMs && before.epoch !== '') this.#capsChangedAtStep = this.#step
     if (this.#limits.at(-1)?.limit !== after.limit) this.#limits.push({ fromStep: this.#step, limit: after.limit })
@@ -274,6 +279,19 @@ export class StorePromises {
     return this.#time.nowMs >= capMs && (this.#jumpAtStep > grantedAtStep || this.#capsChangedAtStep > acceptedAtStep)
   }
 
+  /** Whoever comes from a memory that was lost shows that it was. Of one before that, it need not know. */
+  #noteEvidence(process: ModelProcess | undefined): void {
+    if (this.#unheardLosses > 1 && process !== undefined) this.#unheard.delete(process)
+    else this.#unheard.clear()
+    if (this.#unheard.size === 0) this.#unheardLosses = 0
+  }
+
+  get #isUnaware(): boolean {
+    return this.#promises.tickets.some(
+      ({ owner, ending }) => ending === undefined && !owner.dead && this.#unheard.has(owner),
+    )
+  }
+
   #noticeSilence(nowMs: number, silentMs: number): void {
     // Nobody's death is proven, but of those whose time was over before (R19).
     this.#quietUntilMs = nowMs + Math.ceil((times.livenessMs * 2) / 3)
@@ -343,7 +361,7 @@ export class StorePromises {
 
   #checkGrants(started: readonly Member[], after: Snapshot): void {
     const { nowMs } = this.#time
-    const isWindow = this.#unaware || this.#rolledBackTo !== undefined
+    const isWindow = this.#isUnaware || this.#rolledBackTo !== undefined
     for (const member of started) {
       const ticket = this.#promises.find(member.key)
       const place = ticket && this.#places.get(ticket)

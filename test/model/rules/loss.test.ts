@@ -189,6 +189,24 @@ describe('forgotten, or lost memory', () => {
     world.check()
   })
 
+  test('R16: whoever has never been told who else there is does not end a grace', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const running = await world.enter(a)
+    await world.settle()
+    world.freeze(a)
+    const waiting = await world.enter(b)
+    // Its first answer is lost, and with it the list of all instances.
+    await world.execute(b, { stays: true })
+    await world.deleteKey('instances')
+    await world.settle()
+    expect([running.runs, waiting.waits]).toEqual([true, true])
+    expect(names(world.server.snapshot.running)).toEqual([running.name])
+    await world.thaw(a)
+    await world.settle()
+    world.check()
+  })
+
   test('R16: a ticket that tries once and meets a grace has ended, and is not asked for when the grace is over', async () => {
     const world = await World.on(redis)
     const [a] = await world.startAll(1)

@@ -332,7 +332,8 @@ export class RemoteInstance implements Instance {
         batch: this.#batchNumber,
         ...this.#standing,
         fence: this.#ledger.highestFence,
-        known: `${this.#knownInstances} `,
+        // Whoever has never been told of anybody does not know that there is nobody.
+        known: this.#knownInstances === '' ? '' : `${this.#knownInstances} `,
       },
       send: (request) => this.#persistence.until(() => this.#exchanger.rejoin(request)),
     })
