@@ -44,8 +44,8 @@ export function refusalAnswer(refusal: Refusal, message: Message | undefined, te
   if (retryAfter !== null) set.push(['Retry-After', String(retryAfter)])
   if (connectionHeader && (drain || code === 'FQ_DRAINING')) set.push(['Connection', 'close'])
   const told = printPolicy !== null && isOverLimit(code) && Number.isFinite(concurrency) && retryAfter !== null
-  const append = told ? printPolicy({ name: queue, quota: concurrency, resetS: retryAfter }) : []
-  return { status, set, append, body, drain }
+  const policy = told ? printPolicy({ name: queue, quota: concurrency, resetS: retryAfter }) : undefined
+  return { status, set: [...set, ...(policy?.set ?? [])], append: policy?.append ?? [], body, drain }
 }
 
 function render(refusal: Refusal, message: Message | undefined): [contentType: string, body: string] {
@@ -64,7 +64,10 @@ export const stopAnswer: Answer = {
 }
 
 /** Headers of ours that a script of another origin may read only if a CORS layer names them. */
-const EXPOSED = ['Retry-After', 'RateLimit', 'RateLimit-Policy']
+const EXPOSED = [
+  ...['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+]
 
 /**
  * The headers of an answer, over those that layers before us have set: these survive, and lists of theirs are added to. `earlier` reads

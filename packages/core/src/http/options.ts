@@ -3,6 +3,7 @@ import type { Logger } from '../base/logger.js'
 import type { FairQueueCore } from '../queue/fairQueue.js'
 import type { FairQueueOptions } from '../queue/options.js'
 import type { Message } from './answer.js'
+import type { RateLimitDraft } from './rateLimitFields.js'
 import type { Refusal, StatusOverride } from './refusal.js'
 import type { SseFormatName } from './sseFormat.js'
 
@@ -51,8 +52,12 @@ export interface HttpOptions<Request> {
   readonly handler?: (...args: never[]) => unknown
   /** Sees every refusal, whatever is sent. What it throws is told as the queue's `error`. */
   readonly onRejected?: (request: Request, refusal: Refusal) => void
-  /** Which `RateLimit` fields refusals carry. Default `'draft-8'`; false: none. */
-  readonly standardHeaders?: 'draft-8' | false
+  /**
+   * Which version of draft-ietf-httpapi-ratelimit-headers the fields follow that refusals over the limit carry. `'draft-8'` (default):
+   * `RateLimit-Policy` and `RateLimit`, joining those of other limiters; `'draft-7'`: one `RateLimit`; `'draft-6'`: `RateLimit-Limit`,
+   * `-Remaining` and `-Reset`. false: none.
+   */
+  readonly standardHeaders?: RateLimitDraft | false
   /** `maxMs` caps `Retry-After` (default 1 h, at least 1 s); `jitter` (0 to 1, default 0) adds a random share of up to so much. */
   readonly retryAfter?: { readonly maxMs?: Duration; readonly jitter?: number }
   /** Where warnings go. Default: the queue's. */

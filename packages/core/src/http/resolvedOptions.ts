@@ -5,7 +5,7 @@ import type { FairQueueCore } from '../queue/fairQueue.js'
 import { queueOptionNames, type FairQueueOptions } from '../queue/options.js'
 import type { Message } from './answer.js'
 import type { GateOptions, HttpOptions } from './options.js'
-import { draft8, type PolicyPrinter } from './rateLimitFields.js'
+import { policyPrinters, type PolicyPrinter, type RateLimitDraft } from './rateLimitFields.js'
 import { refusalCodes, type RefusalTerms, type StatusOverride } from './refusal.js'
 import type { RetryAfterTerms } from './retryAfter.js'
 import { sseFormats, type SseFormat, type SseFormatName } from './sseFormat.js'
@@ -159,8 +159,8 @@ function readMessage<Request>(value: HttpOptions<Request>['message']): HttpOptio
 
 function readPrinter(value: unknown): PolicyPrinter | null {
   if (value === false) return null
-  if (value === 'draft-8') return draft8
-  throw optionError('standardHeaders', "'draft-8' or false", value)
+  if (typeof value === 'string' && Object.hasOwn(policyPrinters, value)) return policyPrinters[value as RateLimitDraft]
+  throw optionError('standardHeaders', "'draft-8', 'draft-7', 'draft-6' or false", value)
 }
 
 function readRetryAfter(value: unknown): RetryAfterTerms {

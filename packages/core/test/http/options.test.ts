@@ -24,7 +24,7 @@ const bad: Readonly<Record<string, readonly unknown[]>> = {
   sseFormat: [...words, 'comments', 'toString'],
   statusCode: [...numbers.slice(0, -1), 0, 200, 399, 600],
   message: [0, 1, null, true, 5n],
-  standardHeaders: [...words, 'draft-7', 'draft-6'],
+  standardHeaders: [...words, 'draft-9', 'draft-5', 'toString', '__proto__', 7],
   retryAfter: [0, 1, null, true, 'x'],
   logger: [0, 'x', null, true, {}],
 }
