@@ -16,8 +16,8 @@ export default defineConfig({
     // scripts/vitest/build.ts has compiled.
     alias: [
       { find: /^@fairqueue\/test\/(.+)$/, replacement: `${root}test/$1.ts` },
-      { find: /^@fairqueue\/(core|express)$/, replacement: `${root}packages/$1/src/index.ts` },
-      { find: /^@fairqueue\/(core|express)\/(\w+)$/, replacement: `${root}packages/$1/src/$2.ts` },
+      { find: /^@fairqueue\/(core|express|koa)$/, replacement: `${root}packages/$1/src/index.ts` },
+      { find: /^@fairqueue\/core\/(\w+)$/, replacement: `${root}packages/core/src/$1.ts` },
     ],
   },
   test: {

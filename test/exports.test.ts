@@ -8,7 +8,13 @@ import { describe, expect, test } from 'vitest'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const require = createRequire(import.meta.url)
 
-const entries = ['@fairqueue/core', '@fairqueue/core/http', '@fairqueue/core/redis', '@fairqueue/express']
+const entries = [
+  '@fairqueue/core',
+  '@fairqueue/core/http',
+  '@fairqueue/core/redis',
+  '@fairqueue/express',
+  '@fairqueue/koa',
+]
 
 describe.each(entries)('%s', (entry) => {
   test('exports what the snapshot lists, no more and no less', () => {

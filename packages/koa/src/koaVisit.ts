@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { answerBody, answerHeaders, type Admitted, type Answer, type Refusal, type Visit } from '@fairqueue/core/http'
+import type { Context, Next } from 'koa'
+import type { FairQueueMiddlewareOptions } from './options.js'
+
+/** A request in front of a route. What becomes of it settles the promise of the middleware, on which the layers around it wait. */
+export class KoaVisit implements Visit<Context> {
+  readonly request: Context
+  /** `next()` returns when all behind the middleware has ended. */
+  readonly tellsHandlerEnd = true
+  readonly #next: Next
+  readonly #refuse: FairQueueMiddlewareOptions['handler']
+  readonly #resolve: (ended?: Promise<void>) => void
+  readonly #reject: (error: unknown) => void
+
+  constructor(
+    ctx: Context,
+    next: Next,
+    refuse: FairQueueMiddlewareOptions['handler'],
+    resolve: (ended?: Promise<void>) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.request = ctx
+    this.#next = next
+    this.#refuse = refuse
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  get req(): IncomingMessage {
+    return this.request.req
+  }
+
+  get res(): ServerResponse {
+    return this.request.res
+  }
+
+  proceed(admitted: Admitted): void {
+    this.request.fairQueue = admitted
+    this.#resolve(this.#runHandler(admitted))
+  }
+
+  async #runHandler(admitted: Admitted): Promise<void> {
+    try {
+      await this.#next()
+    } finally {
+      admitted.handlerDone()
+    }
+  }
+
+  refuse(refusal: Refusal, answer: Answer): void {
+    this.#resolve(this.#answer(refusal, answer))
+  }
+
+  /** On the context, not on the wire: the layers around the middleware see a refusal as they see any answer. */
+  async #answer(refusal: Refusal, answer: Answer): Promise<void> {
+    const ctx = this.request
+    if (this.#refuse !== undefined) {
+      await this.#refuse(ctx, this.#next, refusal)
+      return
+    }
+    ctx.status = answer.status
+    ctx.body = answerBody(ctx.req, answer)
+    ctx.set(answerHeaders(answer, (name) => ctx.res.getHeader(name)))
+  }
+
+  leave(): void {
+    this.request.respond = false
+    this.#resolve()
+  }
+
+  fail(error: unknown): void {
+    this.#reject(error)
+  }
+}

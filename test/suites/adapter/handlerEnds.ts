@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest'
+import type { Adapter } from './adapter.js'
+import { leaveWhileRunning, openOne } from './line.js'
+import { deferred, moment, runningIs } from './site.js'
+
+/** A place where the adapter sees the handler's end. */
+export function seenEndTests(adapter: Adapter): void {
+  it('whose client has gone is kept until the handler is done, neither shorter nor longer', async () => {
+    const { queue, res, finish } = await leaveWhileRunning(adapter, { abortGraceMs: 0 })
+    res.end()
+    await moment()
+    expect((await queue.status()).running).toBe(1)
+    finish()
+    await runningIs(queue, 0)
+  })
+
+  it('is kept while the handler works on after its response', async () => {
+    const work = deferred()
+    const { site, queue } = await openOne(adapter, async ({ raw }) => {
+      raw().end('done')
+      await work.promise
+    })
+    await site.get('/')
+    await moment()
+    expect((await queue.status()).running).toBe(1)
+    work.resolve()
+    await runningIs(queue, 0)
+  })
+}
+
+/** A place where only the response tells of the handler's end. */
+export function unseenEndTests(adapter: Adapter): void {
+  it('whose client has gone is kept until the handler ends its response', async () => {
+    const { queue, res, finish } = await leaveWhileRunning(adapter, { abortGraceMs: '1m' })
+    expect((await queue.status()).running).toBe(1)
+    res.end()
+    expect((await queue.status()).running).toBe(0)
+    finish()
+  })
+
+  it('whose client has gone is kept for abortGraceMs where the handler ends nothing', async () => {
+    const { queue, finish } = await leaveWhileRunning(adapter, { abortGraceMs: 100 })
+    expect((await queue.status()).running).toBe(1)
+    await runningIs(queue, 0)
+    finish()
+  })
+}

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest'
+import type { Adapter, AdapterOptions } from './adapter.js'
+import { openGate, openSite, runningIs } from './site.js'
+
+export function keyTests(adapter: Adapter): void {
+  const askWith = async (
+    keyGenerator: () => unknown,
+  ): Promise<{ status: number; body: string; keys: (string | null)[] }> => {
+    const { gate, queue } = openGate(adapter, {
+      concurrency: 1,
+      keyGenerator: keyGenerator as NonNullable<AdapterOptions['keyGenerator']>,
+    })
+    const keys: (string | null)[] = []
+    queue.on('granted', ({ key }) => keys.push(key))
+    const site = await openSite(adapter, {
+      showErrors: true,
+      routes: [{ path: '/', gate, handler: ({ text }) => text('ran') }],
+    })
+    const { status, body } = await site.get('/')
+    await runningIs(queue, 0)
+    return { status, body, keys }
+  }
+
+  it.each([
+    ['a text', 'ann', 'ann'],
+    ['nothing', undefined, null],
+    ['null', null, null],
+    ['the empty text', '', null],
+    ['a promise', Promise.resolve('ben'), 'ben'],
+    ['a promise of nothing', Promise.resolve(undefined), null],
+  ])('may return %s', async (_what, returned, key) => {
+    expect(await askWith(() => returned)).toEqual({ status: 200, body: 'ran', keys: [key] })
+  })
+
+  it.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no user')
+      },
+      'no user',
+    ],
+    ['rejects', () => Promise.reject(new Error('no user')), 'no user'],
+    ['returns a number', () => 5, 'must return a text, null or undefined, got 5'],
+    ['returns an object', () => ({}), 'must return a text, null or undefined, got a value of type object'],
+    [
+      'promises an object',
+      () => Promise.resolve({}),
+      'must return a text, null or undefined, got a value of type object',
+    ],
+    ['hangs', () => new Promise(() => undefined), 'was not kept within 1000 ms'],
+  ])('that %s is an error of the request, and takes no place', async (_what, keyGenerator, message) => {
+    const { status, body, keys } = await askWith(keyGenerator)
+    expect([status, keys]).toEqual([500, []])
+    expect(body).toContain(message)
+  })
+}

@@ -1,0 +1,216 @@
+import type { Socket } from 'node:net'
+import { expect, it, vi } from 'vitest'
+import { FairQueue, isFairQueueError } from '@fairqueue/core'
+import type { Refusal } from '@fairqueue/core/http'
+import type { Adapter, AdapterOptions, RefusalHandler } from './adapter.js'
+import { FailingStore } from './failingStore.js'
+import { closing, openGate, openSite, queried } from './site.js'
+
+export function refusalTests(adapter: Adapter): void {
+  const openFull = async (options: AdapterOptions = {}) => {
+    const { gate, queue } = openGate(adapter, { name: 'chat', concurrency: 1, maxQueueSize: 0, ...options })
+    const runs = vi.fn<() => void>()
+    const site = await openSite(adapter, {
+      showErrors: true,
+      routes: [
+        {
+          method: 'ALL',
+          path: '/',
+          gate,
+          handler: ({ text }) => {
+            runs()
+            return text('ran')
+          },
+        },
+      ],
+    })
+    await queue.acquire()
+    return { queue, site, runs }
+  }
+
+  it('gets a problem document with all that it needs to know', async () => {
+    const { site, runs } = await openFull()
+    const { status, statusText, header, body } = await site.get('/')
+    expect([status, statusText]).toEqual([503, 'Service Unavailable'])
+    expect(body).toBe(
+      '{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"Request cannot be satisfied due to temporary server capacity constraints","status":503,"detail":"The line of queue \\"chat\\" is full.","code":"FQ_QUEUE_FULL","retryAfter":5,"violated-policies":["chat"]}',
+    )
+    expect(header('content-type')).toBe('application/problem+json')
+    expect(header('content-length')).toBe(String(Buffer.byteLength(body)))
+    expect(header('cache-control')).toBe('no-store')
+    expect(header('retry-after')).toBe('5')
+    expect(header('ratelimit-policy')).toBe('"chat";q=1;qu="concurrent-requests"')
+    expect(header('ratelimit')).toBe('"chat";r=0;t=5')
+    expect(runs).not.toHaveBeenCalled()
+  })
+
+  it('gets 400, and no Retry-After, for more permits than there are', async () => {
+    const { site } = await openFull({ permits: () => 2 })
+    const { status, header, body } = await site.get('/')
+    expect([status, header('retry-after'), header('ratelimit')]).toEqual([400, undefined, undefined])
+    expect(JSON.parse(body)).toEqual({
+      type: 'about:blank',
+      title: 'Bad Request',
+      status: 400,
+      detail: '2 permits are more than queue "chat" can ever give.',
+      code: 'FQ_PERMITS_EXCEED_LIMIT',
+    })
+  })
+
+  it.each<[string, AdapterOptions, number]>([
+    ['a number', { statusCode: 429 }, 429],
+    ['one per code', { statusCode: { FQ_QUEUE_FULL: 420 } }, 420],
+    ['one for another code', { statusCode: { FQ_WAIT_TIMEOUT: 429 } }, 503],
+  ])('gets the status that statusCode says: %s', async (_what, options, status) => {
+    const { site } = await openFull(options)
+    const answer = await site.get('/')
+    expect([answer.status, (JSON.parse(answer.body) as { status: number }).status]).toEqual([status, status])
+  })
+
+  it.each<[string, NonNullable<AdapterOptions['message']>, string, string]>([
+    ['a text', 'Full.', 'text/plain; charset=utf-8', 'Full.'],
+    ['an object', { full: true }, 'application/json; charset=utf-8', '{"full":true}'],
+    [
+      'a function',
+      ({ originalUrl }, { code, retryAfter }) => ({ url: originalUrl, code, retryAfter }),
+      'application/json; charset=utf-8',
+      '{"url":"/","code":"FQ_QUEUE_FULL","retryAfter":5}',
+    ],
+  ])('gets what message says: %s', async (_what, message, type, text) => {
+    const { site } = await openFull({ message })
+    const { status, header, body } = await site.get('/')
+    expect([status, header('content-type'), body, header('retry-after')]).toEqual([503, type, text, '5'])
+  })
+
+  it('gets the ordinary answer when the function message throws, and the queue tells', async () => {
+    const { site, queue } = await openFull({
+      message: () => {
+        throw new Error('no words')
+      },
+    })
+    const errors: unknown[] = []
+    queue.on('error', (error) => errors.push(error))
+    expect((await site.get('/')).header('content-type')).toBe('application/problem+json')
+    expect(errors).toEqual([new Error('no words')])
+  })
+
+  it('is left to the option handler, which may answer, pass on or fail', async () => {
+    const handler: RefusalHandler = async ({ request, json }, refusal, pass) => {
+      await Promise.resolve()
+      if (queried(request, 'do') === 'answer') return json({ later: refusal.code }, { status: 202 })
+      if (queried(request, 'do') === 'pass') return pass()
+      throw new Error('boom')
+    }
+    const { site, runs } = await openFull({ handler: adapter.refusalHandler(handler) })
+    expect(await site.get('/?do=answer')).toMatchObject({ status: 202, body: '{"later":"FQ_QUEUE_FULL"}' })
+    expect(runs).not.toHaveBeenCalled()
+    expect(await site.get('/?do=pass')).toMatchObject({ status: 200, body: 'ran' })
+    expect(runs).toHaveBeenCalledOnce()
+    expect(await site.get('/?do=fail')).toMatchObject({ status: 500, body: 'boom' })
+  })
+
+  it('is seen by onRejected, whatever that does', async () => {
+    const seen: Refusal[] = []
+    const { site, queue } = await openFull({
+      keyGenerator: () => 'ann',
+      onRejected: (_request, refusal) => {
+        seen.push(refusal)
+        throw new Error('not my day')
+      },
+    })
+    const errors: unknown[] = []
+    queue.on('error', (error) => errors.push(error))
+    expect((await site.get('/')).status).toBe(503)
+    expect(seen).toMatchObject([{ code: 'FQ_QUEUE_FULL', status: 503, retryAfter: 5, queue: 'chat', key: 'ann' }])
+    expect(isFairQueueError(seen[0]!.error)).toBe(true)
+    expect(errors).toEqual([new Error('not my day')])
+  })
+
+  it('gets no RateLimit fields when standardHeaders is false', async () => {
+    const { site } = await openFull({ standardHeaders: false })
+    const { header } = await site.get('/')
+    expect([header('ratelimit'), header('ratelimit-policy'), header('retry-after')]).toEqual([
+      undefined,
+      undefined,
+      '5',
+    ])
+  })
+
+  it('B31: keeps the headers of a CORS layer, which then exposes ours', async () => {
+    const { gate, queue } = openGate(adapter, { name: 'a"b\\c', concurrency: 1, maxQueueSize: 0 })
+    const site = await openSite(adapter, {
+      headers: {
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Expose-Headers': 'X-Own',
+        RateLimit: '"other";r=3',
+        'X-Own': '1',
+      },
+      routes: [{ path: '/', gate, handler: ({ text }) => text('') }],
+    })
+    await queue.acquire()
+    const { header } = await site.get('/')
+    expect([header('access-control-allow-origin'), header('x-own')]).toEqual(['*', '1'])
+    expect(header('access-control-expose-headers')).toBe('X-Own, Retry-After, RateLimit, RateLimit-Policy')
+    expect(header('ratelimit')).toBe('"other";r=3, "a\\"b\\\\c";r=0;t=5')
+  })
+
+  it.each<[string, number, string]>([
+    ['an estimate', 1200, '2'],
+    ['an estimate under a second', 1, '1'],
+    ['more than the cap', 36_000_000, '60'],
+  ])(
+    'B25: gets whole seconds, rounded up, at least 1 and capped, the same in header and body: %s',
+    async (_what, etaMs, seconds) => {
+      const store = new FailingStore((place) => place.onRefused('full'))
+      const queue = closing(new FairQueue({ name: 'chat', store, concurrency: 1, logger: { warn: () => undefined } }))
+      const gate = adapter.gate({ queue, retryAfter: { maxMs: '1m' } })
+      vi.spyOn(queue, 'enter').mockImplementation((options) => {
+        const ticket = FairQueue.prototype.enter.call(queue, options)
+        Object.defineProperty(ticket.outcome, 'retryAfterMs', { value: etaMs })
+        return ticket
+      })
+      const site = await openSite(adapter, { routes: [{ path: '/', gate, handler: ({ text }) => text('') }] })
+      const { header, body } = await site.get('/')
+      expect([header('retry-after'), (JSON.parse(body) as { retryAfter: number }).retryAfter]).toEqual([
+        seconds,
+        Number(seconds),
+      ])
+    },
+  )
+
+  it('can be read by a client that is still sending a large upload, whose connection then ends', async () => {
+    const { site, queue } = await openFull()
+    const sockets: Socket[] = []
+    site.server.on('connection', (socket) => sockets.push(socket))
+    const client = await site.connect()
+    const size = 50 * 1024 * 1024
+    client.send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
+    client.send(Buffer.alloc(size))
+    const { status, header, body } = await client.response('POST')
+    expect([status, header('connection')]).toEqual([503, 'close'])
+    expect(JSON.parse(body)).toMatchObject({ code: 'FQ_QUEUE_FULL' })
+    await client.closed
+    expect(sockets[0]!.bytesRead).toBeLessThan(size)
+    expect((await queue.status()).local.waiting).toBe(0)
+  })
+
+  it('whose upload of unknown length is read to its end gets its answer and a clean close', async () => {
+    const { site } = await openFull()
+    const client = await site.connect()
+    client.send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n')
+    const { status } = await client.response('POST')
+    client.send('0\r\n\r\n')
+    await client.closed
+    expect([status, client.received]).toEqual([503, ''])
+  })
+
+  it('that nobody has read the short body of may use its connection again', async () => {
+    const { site } = await openFull()
+    const client = await site.connect()
+    client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234')
+    const first = await client.response('POST')
+    const second = await client.send('56789').request('GET', '/').response()
+    expect([first.status, second.status]).toEqual([503, 503])
+    client.leave()
+  })
+}

@@ -1,0 +1,73 @@
+import { onTestFinished } from 'vitest'
+import type { RawClient, RawResponse } from '../../kit/rawHttp.js'
+import type { Adapter, AdapterOptions, Handler, Layer, Route } from './adapter.js'
+import { asksForEvents, openSite, type Site } from './site.js'
+
+/** The event that ends the wait; what follows is the handler's. */
+const ADMITTED = '"state":"admitted"'
+
+/** A site with the same route twice: under `/bare`, and under `/gated` behind a queue whose only place the test holds. */
+export interface Twins extends Site {
+  /** What was warned of. */
+  readonly warnings: readonly string[]
+  /** Sends a request that gets the early head, then lets it in. */
+  enter(headers?: Readonly<Record<string, string>>): Promise<RawClient>
+}
+
+export interface TwinsPlan extends Pick<Route, 'compressed'> {
+  readonly handler: Handler
+  readonly layers?: readonly Layer[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly showErrors?: boolean
+  readonly options?: AdapterOptions
+}
+
+export async function openTwins(adapter: Adapter, plan: TwinsPlan): Promise<Twins> {
+  const { handler, compressed, options, ...around } = plan
+  const warnings: string[] = []
+  const logger = { warn: (message: string) => void warnings.push(message) }
+  const gate = adapter.gate({ concurrency: 1, statusDelayMs: 0, statusIntervalMs: '1m', logger, ...options })
+  onTestFinished(() => gate.close({ graceMs: 0 }))
+  const route = { handler, ...(compressed !== undefined && { compressed }) }
+  const routes = [
+    { ...route, path: '/bare' },
+    { ...route, path: '/gated', gate },
+  ]
+  const site = await openSite(adapter, { ...around, routes })
+  const enter: Twins['enter'] = async (headers = {}) => {
+    const holder = await gate.queue!.acquire()
+    const client = await site.connect()
+    client.request('GET', '/gated', { ...asksForEvents, ...headers })
+    await client.until('"state":"waiting"')
+    await holder.release()
+    return client
+  }
+  return { ...site, warnings, enter }
+}
+
+/** What a client got that was told of its wait, and what the same handler sends without a queue. */
+export interface Comparison {
+  readonly gated: RawResponse
+  readonly bare: RawResponse
+  /** The body after the wait's events, and its chunks. */
+  readonly answer: { readonly body: string; readonly chunks: readonly string[] }
+  readonly warnings: readonly string[]
+}
+
+/** Runs a handler without a queue and behind an early head. */
+export async function compare(adapter: Adapter, plan: TwinsPlan | Handler): Promise<Comparison> {
+  const twins = await openTwins(adapter, typeof plan === 'function' ? { handler: plan } : plan)
+  const bare = await twins.get('/bare', asksForEvents)
+  const client = await twins.enter()
+  const gated = await client.response()
+  client.leave()
+  const admitted = gated.chunks.findIndex((chunk) => chunk.includes(ADMITTED))
+  const chunks = gated.chunks.slice(admitted + 1)
+  return { gated, bare, answer: { chunks, body: chunks.join('') }, warnings: twins.warnings }
+}
+
+/** The one event that an answer became. */
+export function finalEvent(body: string): { readonly name: string; readonly data: Record<string, unknown> } {
+  const [, name, data] = /^id: q:end\nevent: (\w+)\ndata: (.*)\n\n$/.exec(body) ?? []
+  return { name: name!, data: JSON.parse(data!) as Record<string, unknown> }
+}

@@ -1,0 +1,276 @@
+import type { ServerResponse } from 'node:http'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { expect, it } from 'vitest'
+import type { Adapter, AdapterOptions, Handler } from './adapter.js'
+import { asksForEvents, eventually, headerOf, moment, openGate, openSite, runningIs, waitingIs } from './site.js'
+
+/** Members that the event has for the sake of LLM clients. */
+const CHUNK =
+  '"object":"chat.completion.chunk","created":0,"model":"queue","choices":[{"index":0,"delta":{},"finish_reason":null}]}'
+
+function queueEvent(ticket: string, state: string, position: number, etaMs: number | null): string {
+  return `event: queue\ndata: {"type":"data-queue","id":"queue","transient":true,"data":{"state":"${state}","position":${position},"etaMs":${etaMs},"ticket":"${ticket}"},${CHUNK}\n\n`
+}
+
+function parse(body: string): EventSourceMessage[] {
+  const events: EventSourceMessage[] = []
+  createParser({ onEvent: (event) => events.push(event) }).feed(body)
+  return events
+}
+
+const sse = { 'Content-Type': 'text/event-stream' }
+
+export function waitingTests(adapter: Adapter): void {
+  const openLine = async (options: AdapterOptions = {}) => {
+    const { gate, queue } = openGate(adapter, { concurrency: 1, statusDelayMs: 0, ...options })
+    let runs = 0
+    const handler: Handler = ({ text }) => {
+      runs += 1
+      return text('data: done\n\n', { headers: sse })
+    }
+    const site = await openSite(adapter, { routes: [{ method: 'ALL', path: '/', gate, handler }] })
+    return { gate, site, queue, runs: () => runs }
+  }
+
+  it('that sent a GET is told of its place, under ids, and then gets the answer', async () => {
+    const { site, queue } = await openLine()
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request('GET', '/', asksForEvents)
+    const ticket = /"ticket":"([^"]+)"/.exec(await client.until(CHUNK))![1]!
+    await holder.release()
+    const { status, header, body } = await client.response()
+    expect([status, header('content-type'), header('cache-control'), header('x-accel-buffering')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+      'no-cache, no-transform',
+      'no',
+    ])
+    expect(body).toBe(
+      `id: q:${ticket}\n${queueEvent(ticket, 'waiting', 1, null)}id:\n${queueEvent(ticket, 'admitted', 0, 0)}data: done\n\n`,
+    )
+    client.leave()
+  })
+
+  it('that sent a POST is told the same without ids', async () => {
+    const { site, queue } = await openLine()
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request('POST', '/', asksForEvents, '{}')
+    const ticket = /"ticket":"([^"]+)"/.exec(await client.until(CHUNK))![1]!
+    await holder.release()
+    expect((await client.response()).body).toBe(
+      `${queueEvent(ticket, 'waiting', 1, null)}${queueEvent(ticket, 'admitted', 0, 0)}data: done\n\n`,
+    )
+    client.leave()
+  })
+
+  it('sees its place count down, never rise, and end with 0 exactly once', async () => {
+    const { site, queue } = await openLine({ statusIntervalMs: 5 })
+    const holders = [await queue.acquire()]
+    for (let i = 0; i < 4; i += 1) void queue.enter().granted.then((lease) => holders.push(lease))
+    const client = (await site.connect()).request('GET', '/', asksForEvents)
+    for (const position of [5, 4, 3, 2, 1]) {
+      await client.until(`"position":${position},`)
+      await eventually(() => holders.length).toBe(1)
+      await holders.pop()!.release()
+    }
+    const events = parse((await client.response()).body)
+    const news = events
+      .filter(({ event }) => event === 'queue')
+      .map(({ data }) => (JSON.parse(data) as { data: { position: number } }).data)
+    const positions = news.map(({ position }) => position)
+    expect(positions).toEqual(positions.toSorted((a, b) => b - a))
+    expect([...new Set(positions)]).toEqual([5, 4, 3, 2, 1, 0])
+    expect(positions.filter((position) => position === 0)).toHaveLength(1)
+    client.leave()
+  })
+
+  it('B36: gets heartbeats that no parser takes for an event', async () => {
+    const { site, queue } = await openLine({ heartbeatMs: 5 })
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request('GET', '/', asksForEvents)
+    await client.until('\r\n2\r\n:\n\r\n2\r\n:\n\r\n')
+    await holder.release()
+    const { body } = await client.response()
+    expect(parse(body).map(({ event, id, data }) => [event, id, data.length > 0])).toEqual([
+      ['queue', expect.stringMatching(/^q:/), true],
+      ['queue', '', true],
+      [undefined, undefined, true],
+    ])
+    client.leave()
+  })
+
+  it.each<[string, AdapterOptions, Record<string, string>, boolean]>([
+    ['asked for events', {}, asksForEvents, true],
+    ['takes anything', {}, { Accept: '*/*' }, false],
+    ['says nothing', {}, {}, false],
+    ['wants JSON as well', {}, { Accept: 'application/json, text/event-stream' }, false],
+    ["asked for events, but sse is 'never'", { sse: 'never' }, asksForEvents, false],
+    ["takes anything, and sse is 'always'", { sse: 'always' }, { Accept: '*/*' }, true],
+    ['asked for events, but is let in within the delay', { statusDelayMs: '1m' }, asksForEvents, false],
+  ])('that %s is told in time', async (_what, options, headers, told) => {
+    const { site, queue } = await openLine(options)
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request('GET', '/', headers)
+    await waitingIs(queue, 1)
+    if (told) await client.until('event: queue')
+    else await moment(10)
+    await holder.release()
+    const { body, header } = await client.response()
+    expect(body.includes('event: queue')).toBe(told)
+    expect(body.endsWith('data: done\n\n')).toBe(true)
+    expect(header('server-timing') === undefined).toBe(told)
+    client.leave()
+  })
+
+  it('gets one error event and a clean end when its time is over, and may use its connection again', async () => {
+    const { site, queue, runs } = await openLine({ name: 'chat', maxWaitMs: 30 })
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request('GET', '/', asksForEvents)
+    const { status, chunks } = await client.response()
+    const message = 'The turn in queue \\"chat\\" did not come within 30 ms.'
+    const problem = `{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"Request cannot be satisfied due to temporary server capacity constraints","status":503,"detail":"${message}","code":"FQ_WAIT_TIMEOUT","retryAfter":5,"violated-policies":["chat"]}`
+    expect(status).toBe(200)
+    expect(chunks.at(-1)).toBe(
+      `id: q:end\nevent: error\ndata: {"type":"error","errorText":"${message}","status":503,"error":{"type":"overloaded_error","code":503,"message":"${message}"},"body":${problem}}\n\n`,
+    )
+    expect(runs()).toBe(0)
+    await holder.release()
+    expect((await client.request('GET', '/').response()).body).toBe('data: done\n\n')
+    client.leave()
+  })
+
+  it('gets an error event when the queue is closed', async () => {
+    const { site, queue, gate } = await openLine()
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request('GET', '/', asksForEvents)
+    await client.until('event: queue')
+    const closed = gate.close()
+    expect((await client.response()).body).toContain('"code":"FQ_DRAINING"')
+    await holder.release()
+    await closed
+    client.leave()
+  })
+
+  it.each<[string, AdapterOptions, string]>([
+    ['message', { message: 'Please come back.' }, '"errorText":"Please come back.","status":503'],
+    [
+      'handler',
+      { handler: adapter.refusalHandler(({ json }) => json({ message: 'own' }, { status: 418 })) },
+      '"errorText":"own","status":418',
+    ],
+  ])("gets the answer of the option '%s' as an error event, too", async (_option, options, text) => {
+    const { site, queue } = await openLine({ maxWaitMs: 20, ...options })
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request('GET', '/', asksForEvents)
+    expect((await client.response()).body).toContain(text)
+    await holder.release()
+    client.leave()
+  })
+
+  it('B36: that comes back after the end is told to stop, without taking a place', async () => {
+    const { site, runs } = await openLine()
+    const answer = await site.get('/', { ...asksForEvents, 'Last-Event-ID': 'q:end' })
+    expect([answer.status, answer.body, runs()]).toEqual([204, '', 0])
+    expect((await site.fetch('POST', '/', { 'Last-Event-ID': 'q:end' }, '')).status).toBe(200)
+  })
+
+  it("hides its own event ids from the handler, and leaves others'", async () => {
+    const { gate } = openGate(adapter, { concurrency: 1 })
+    const handler: Handler = ({ request, req, json }) =>
+      json([headerOf(request, 'last-event-id') ?? null, req.rawHeaders.includes('q:abc')])
+    const site = await openSite(adapter, { routes: [{ path: '/', gate, handler }] })
+    expect((await site.get('/', { 'Last-Event-ID': 'q:abc' })).body).toBe('[null,false]')
+    expect((await site.get('/', { 'Last-Event-ID': '42' })).body).toBe('["42",false]')
+  })
+
+  it.each<[string, Record<string, string>, AdapterOptions]>([
+    ['silently', {}, {}],
+    ['told of its wait', asksForEvents, { statusDelayMs: 0 }],
+  ])(
+    'B32: loses its place, and its handler never runs, when another layer answers it while it waits %s',
+    async (_how, headers, options) => {
+      const { gate, queue } = openGate(adapter, { concurrency: 1, statusDelayMs: '1m', ...options })
+      let runs = 0
+      let pending: ServerResponse | undefined
+      const site = await openSite(adapter, {
+        layers: [
+          (_req, res, next) => {
+            pending = res
+            return next()
+          },
+        ],
+        routes: [
+          {
+            path: '/',
+            gate,
+            handler: ({ text }) => {
+              runs += 1
+              return text('')
+            },
+          },
+        ],
+      })
+      const holder = await queue.acquire()
+      const client = (await site.connect()).request('GET', '/', headers)
+      await waitingIs(queue, 1)
+      if (headers === asksForEvents) await client.until('event: queue')
+      pending!.statusCode = 504
+      pending!.setHeader('Content-Type', 'application/json').end('{"message":"too slow"}')
+      const { body } = await client.response()
+      expect(body).toContain('too slow')
+      await waitingIs(queue, 0)
+      await holder.release()
+      await runningIs(queue, 0)
+      expect(runs).toBe(0)
+      client.leave()
+    },
+  )
+
+  it.each(['writeHead', 'write', 'flush'] as const)(
+    'whose response is wrapped by a layer that throws in %s is gone, and neither its place nor the process suffers',
+    async (method) => {
+      const { gate, queue } = openGate(adapter, { concurrency: 1, statusDelayMs: 0 })
+      const errors: unknown[] = []
+      queue.on('error', (error) => errors.push(error))
+      const site = await openSite(adapter, {
+        layers: [
+          (_req, res, next) => {
+            ;(res as unknown as Record<string, unknown>)[method] = () => {
+              throw new Error('wrapped badly')
+            }
+            return next()
+          },
+        ],
+        routes: [{ path: '/', gate, handler: ({ raw }) => void raw().end() }],
+      })
+      const holder = await queue.acquire()
+      const client = (await site.connect()).request('GET', '/', asksForEvents)
+      await client.closed
+      await waitingIs(queue, 0)
+      expect(errors).toEqual([new Error('wrapped badly')])
+      await holder.release()
+      await runningIs(queue, 0)
+    },
+  )
+
+  it.each<[string, Record<string, string>]>([
+    ['silently', {}],
+    ['told of its wait', asksForEvents],
+  ])('loses nothing of a body that is read after the wait, %s', async (_how, headers) => {
+    const { gate, queue } = openGate(adapter, { concurrency: 1, statusDelayMs: 0 })
+    const handler: Handler = async ({ body, text }) => text(`data: ${(await body()).length}\n\n`, { headers: sse })
+    const site = await openSite(adapter, { routes: [{ method: 'POST', path: '/', gate, handler }] })
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request(
+      'POST',
+      '/',
+      { ...headers, 'Content-Type': 'application/octet-stream' },
+      'x'.repeat(1_000_000),
+    )
+    await waitingIs(queue, 1)
+    await moment()
+    await holder.release()
+    expect((await client.response()).body).toContain('data: 1000000\n\n')
+    client.leave()
+  })
+}
