@@ -4,12 +4,9 @@
 --@key instances  who lives
 --@key state      hash
 --@arg instance   string  who asks
---@arg epoch      string  the epoch that the instance knows
---@arg run        string  the server's identity; empty if not to be had
+--@arg standing   string  epoch, server and revision as the instance knows them, like `exchange`
 --@arg livenessMs number  of this instance
---@arg bootMs     number  what is left of the boot grace
---@arg keepMs     number  for how long the state must at least be kept
---@arg declared   string  JSON: settings in this instance's code, and the operator's that it knows
+--@arg terms      string  JSON, like `exchange`
 --@arg channel    string  how the wake channels' names begin
 --@arg ifVersion  string  change only if this is the version in force; empty: whatever it is
 --@arg values     string  JSON: name → new value as text, or false to clear it
@@ -36,13 +33,13 @@ if not conflicts then
   record.by = by
   putInForce(record)
   leaseEnd = now + math.ceil(leaseMs)
-  leaseEndText = string.format('%.0f', leaseEnd)
+  leaseEndText = string.format('%d', leaseEnd)
 end
 local mayGrant, nudge = not conflicts, not conflicts
 --@include grant
 --@include hints
 --@include close
 if conflicts then return { 'conflict', record.version } end
-local knownRevision = -1
+knownRevision = -1
 --@include news
 return { 'ok', news, table.concat(ownGrants, ',') }

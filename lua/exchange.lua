@@ -4,21 +4,19 @@
 --@key instances  who lives: instance → alive until, server time in ms
 --@key state      hash: epoch, numbers, settings, statistics, kept verdicts
 --@arg instance   string  whose batch this is
---@arg epoch      string  the epoch that the instance knows; empty if none, or too old to prove anything
 --@arg batch      number  counts the instance's batches; the same number again changes nothing (R4)
---@arg holds      number  1 if the instance believes to have tickets in the store
---@arg run        string  the server's identity as read at connect; empty if not to be had
+--@arg standing   string  three words as the instance knows them: the epoch (empty if none, or too old to prove anything), the server's
+-- identity as read at connect (empty if not to be had), the revision of the settings
+--@arg flags      string  letters: `h` it believes to have tickets in the store; `s` it has just started, so that its code value counts
+-- from now on (R23); `f` it asks for all its running tickets and all instances
 --@arg livenessMs number  for how long this exchange proves that the instance lives
---@arg bootMs     number  what is left of the boot grace (R17)
---@arg keepMs     number  for how long the state must at least be kept
---@arg declared   string  JSON: settings in this instance's code, and the operator's that it knows
---@arg starting   number  1 if this instance has just started: its code value counts from now on (R23)
---@arg knownRevision number  the revision of the settings that the instance knows
---@arg full       number  1 to be told all its running tickets and all instances
+--@arg terms      string  JSON of what is rarely looked at: bootMs, what is left of the boot grace (R17); keepMs, for how long the state must
+-- at least be kept; declared, the settings in this instance's code, and the operator's that it knows
 --@arg channel    string  how the wake channels' names begin
 --@arg releases   number  how many of the operations are members to release
 --@arg cancels    number  how many of the next are members to cancel, from the line or from running (R7)
 --@args operations members to release, members to cancel, then acquires as ticket:permits:key
+--@reply same, kept, nextMs, waiting: like `ok`, where the standing is as the instance knows it, no grace is on and nothing more was asked for
 --@reply ok, epoch, kept (batch, first number, verdicts, grants, epoch), nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
 --@reply rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
 --@reply stale: a late copy of an earlier batch; ignored
@@ -30,7 +28,7 @@ if keptBatch and batch < keptBatch then return { 'stale' } end
 
 local repeated = keptBatch == batch
 local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and now >= graceUntil
-local forgotten = holds == 1 and (otherEpoch or stalled or not aliveUntil or not kept)
+local forgotten = string.find(flags, 'h', 1, true) and (otherEpoch or stalled or not aliveUntil or not kept)
 -- What it did in a memory that is lost since has to be put back, whatever the instance knew of it.
 if repeated and string.match(kept, '%d+$') ~= knownEpoch then forgotten = true end
 local applies = not forgotten and not repeated
@@ -43,7 +41,7 @@ local known = ''
 if lives then
   --@include grace
 end
-local declaring, rejoining = starting == 1 and lives, false
+local declaring, rejoining = lives and string.find(flags, 's', 1, true), false
 --@include settings
 
 -- 1. releases and cancels
@@ -87,7 +85,7 @@ if applies then
       else
         seq = math.max(seq + 1, serverUs)
         if first == 0 then first = seq end
-        local number = string.format('%016.0f', seq)
+        local number = string.format('%016d', seq)
         local member = number .. ':' .. instance .. ':' .. operation
         if permits > 1 then weighted = 1 end
         if goesFirst then
@@ -112,7 +110,7 @@ if applies then
     sweepAt = math.min(sweepAt, leaseEnd)
   end
   if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
-  kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',') .. ' ' .. knownEpoch
+  kept = string.format('%d %d ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',') .. ' ' .. knownEpoch
   change('kept:' .. instance, kept)
 end
 
@@ -121,7 +119,8 @@ if waitingCount == 0 and runningCount == 0 then weighted = 0 end
 
 -- Each lease that is learned of from the list has a fence of its own (R2).
 local firstFence = seq + 1
-if full == 1 then seq = seq + runningCount end
+local full = string.find(flags, 'f', 1, true)
+if full then seq = seq + runningCount end
 
 -- 6. hints; whoever is new is told to the others, who may have to wait for it after a loss (R16)
 local nudge = applies and not aliveUntil
@@ -129,19 +128,20 @@ local nudge = applies and not aliveUntil
 --@include close
 
 if forgotten then return { 'rejoin', knownEpoch, repeated and kept or '' } end
---@include news
 -- When the next thing happens that nobody tells: a lease ends, an instance dies, a grace or a silence is over (R9).
 local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
 local nextMs = more == 1 and -1 or math.max(0, nextAt - now)
+if asBefore and now >= graceUntil and not full then return { 'same', kept, nextMs, waitingCount } end
+--@include news
 local reply = { 'ok', knownEpoch, kept, nextMs, math.max(0, graceUntil - now), waitingCount, news }
-if full == 1 then
+if full then
   local own = {}
   for from = 0, runningCount, 500 do
     for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
       if member ~= '~' and ownerOf(member) == instance then own[#own + 1] = member end
     end
   end
-  reply[8] = string.format('%.0f', firstFence)
+  reply[8] = string.format('%d', firstFence)
   reply[9] = table.concat(own, ',')
   reply[10] = table.concat(redis.call('ZRANGEBYSCORE', instances, '-inf', '(inf', 'LIMIT', 0, 500), ' ')
 end

@@ -4,13 +4,10 @@
 --@key instances  who lives
 --@key state      hash
 --@arg instance   string  whose tickets these are
---@arg epoch      string  the epoch that the instance knew
 --@arg batch      number  its next batch is this number and one
---@arg run        string  the server's identity; empty if not to be had
+--@arg standing   string  epoch, server and revision as the instance knew them, like `exchange`
 --@arg livenessMs number  for how long this call proves that the instance lives
---@arg bootMs     number  what is left of the boot grace
---@arg keepMs     number  for how long the state must at least be kept
---@arg declared   string  JSON: settings in this instance's code, and the operator's that it knows
+--@arg terms      string  JSON, like `exchange`
 --@arg fence      number  the highest number or fence that the instance has seen
 --@arg channel    string  how the wake channels' names begin
 --@arg complete   number  1 with the last part of its tickets
@@ -52,7 +49,7 @@ end
 
 local otherGrants, nudge = {}, complete == 1
 if complete == 1 then
-  change('kept:' .. instance, string.format('%.0f 0   ', batch) .. knownEpoch)
+  change('kept:' .. instance, string.format('%d 0   ', batch) .. knownEpoch)
   --@include grace
 end
 --@include hints

@@ -12,9 +12,10 @@ local knownRevision = limit < 0 and revision or -1
 --@include news
 local runningCount = math.max(0, redis.call('ZCARD', running) - 1)
 --@include members
+--@include used
 local reply = {
-  string.format('%.0f', epochNumber), string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
-  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), grants, news,
+  string.format('%d', epochNumber), string.format('%d', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
+  used, math.max(0, redis.call('ZCARD', instances) - 1), grants, news,
 }
 for index = members, #ARGV do
   local rank = redis.call('ZRANK', waiting, ARGV[index])

@@ -1,18 +1,28 @@
 -- Writes back what has changed, in one command; puts up the sentinels of a new epoch; renews the life of the keys, seldom (R20).
--- Uses what `open` made, and keepMs.
+-- Uses what `open` made.
 if isNew or lossSeen then
   redis.call('ZADD', waiting, 'inf', '~')
   redis.call('ZADD', running, 'inf', '~')
   redis.call('ZADD', instances, 'inf', '~')
 end
-local renews = expires - now < keepMs
-if renews then expires = now + 2 * keepMs end
-local numbers = struct.pack('<dddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge)
+-- All is as the caller knew it when it asked.
+local asBefore = asKnown and revision == knownRevision
+local renews = now >= renewAt
+if not asBefore then
+  change('standing', knownEpoch .. ' ' .. storedRun .. ' ' .. string.format('%d', revision))
+  local keepMs = cjson.decode(terms).keepMs
+  if keepMs > keptFor then
+    keptFor = keepMs
+    renews = true
+  end
+end
+if renews then renewAt = now + keptFor end
+local numbers = struct.pack('<ddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
   for _, key in ipairs({ waiting, running, instances, state }) do
     -- In the server's own time, without our skew.
-    redis.call('PEXPIREAT', key, expires - skewMs)
+    redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end

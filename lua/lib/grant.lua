@@ -3,7 +3,11 @@
 local ownGrants, otherGrants = {}, {}
 -- Tickets at the head that need more than the limit: passed over, ended by their own instance (R8).
 local passedOver = 0
-local free = mayGrant and now >= graceUntil and limit - usedPermits() or 0
+local free = 0
+if mayGrant and now >= graceUntil then
+  --@include used
+  free = limit - used
+end
 
 if free > 0 and waitingCount > 0 then
   local budget = 500
@@ -31,7 +35,7 @@ if free > 0 and waitingCount > 0 then
         granted[#granted + 1] = member
         seq = math.max(seq + 1, serverUs)
         local owner = ownerOf(member)
-        local entry = member .. '/' .. string.format('%.0f', seq)
+        local entry = member .. '/' .. string.format('%d', seq)
         if owner == instance then
           ownGrants[#ownGrants + 1] = entry
         elseif otherGrants[owner] then

@@ -6,7 +6,7 @@ if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   news = cjson.encode({
     code = stored[1], operator = stored[2], version = stored[3], by = stored[4],
-    revision = string.format('%.0f', revision),
+    revision = string.format('%d', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
       leaseMs = string.format('%.17g', leaseMs),

@@ -1,10 +1,10 @@
 -- Opens a queue's state: time, loss of memory, epoch. It only reads; what changes is collected in `changes` and written by `close`.
--- Uses: waiting, running, instances, state; instance, epoch, batch, run, livenessMs, bootMs.
+-- Uses: waiting, running, instances, state; instance, batch, standing, livenessMs, terms.
 -- (Fragments are steps, not libraries: Redis makes every function of a script anew at each call, so only what most calls need is one.)
 --@include clock
 
-local fields = redis.call('HMGET', state, 'numbers', 'run', 'kept:' .. instance)
-local storedRun, kept = fields[2], fields[3]
+local fields = redis.call('HMGET', state, 'numbers', 'standing', 'kept:' .. instance)
+local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 --@include numbers
 -- 1 when bounded work was left over, and another call should follow at once.
@@ -14,6 +14,19 @@ local changes = {}
 local function change(field, value)
   changes[#changes + 1] = field
   changes[#changes + 1] = value
+end
+
+-- Most callers know all as it is, and one comparison says so; the others are read word by word: epoch, the server's identity, revision.
+local asKnown = epochNumber > 0 and fields[2] == standing
+local knownEpoch, epoch, run, storedRun, knownRevision
+if asKnown then
+  epoch, storedRun = string.match(standing, '^(%d+) (%w*)')
+  knownEpoch, knownRevision = epoch, revision
+else
+  knownEpoch = string.format('%d', epochNumber)
+  epoch, run, knownRevision = string.match(standing, '^(%d*) (%w*) (%-?%d+)$')
+  knownRevision = tonumber(knownRevision)
+  storedRun = fields[2] and string.match(fields[2], '^%d+ (%w*)') or ''
 end
 
 -- Time never runs backwards (R19).
@@ -37,14 +50,14 @@ local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
 -- So does a gap in an instance's batches, unless it brings another epoch: then it has been found.
-if batch and keptBatch and batch > keptBatch + 1 and epoch == string.format('%.0f', epochNumber) then lossSeen = true end
+if batch and keptBatch and batch > keptBatch + 1 and epoch == knownEpoch then lossSeen = true end
 -- A restart from disk or a fail-over shows in the server's identity; a late message from before it shows nothing.
-if run ~= '' and run ~= storedRun then
-  if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
+if not asKnown and run ~= '' and run ~= storedRun then
+  if storedRun ~= '' and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
     change('formerRun', storedRun)
   end
-  if lossSeen or not storedRun then change('run', run) end
+  if lossSeen or storedRun == '' then storedRun = run end
 end
 
 waitingCount = math.max(0, waitingCount)
@@ -54,17 +67,19 @@ runningCount = math.max(0, runningCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
   epochNumber = seq
+  asKnown = false
+  knownEpoch = string.format('%d', epochNumber)
   graced = 0
   -- A new epoch keeps what is there, but of these tickets nothing is known: their permits have to be looked at.
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
   -- Those of them whose instance does not come back are combed out when the grace is over.
   purge = -1
-  expires = 0
+  renewAt, keptFor = 0, 0
   -- Without evidence of a loss the line opens at once, but not before the server has been up for a while (R17).
+  local bootMs = cjson.decode(terms).bootMs
   graceUntil = bootMs > 0 and now + bootMs or 0
 end
-local knownEpoch = string.format('%.0f', epochNumber)
 -- With evidence of a loss nothing is granted for one livenessMs (R16). Who brings another epoch is evidence, unless that one is known.
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
 local graceBegins = lossSeen or otherEpoch and graced == 0

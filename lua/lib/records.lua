@@ -1,6 +1,7 @@
 -- The settings as a record: an operator's value over the value in code (R23). A record (code, operator, version, by) is kept as JSON with all
 -- values as text; what scripts need of it stands among the numbers. Garbage in a record never replaces what is in force.
--- Uses what `open` made, and `declared`: such a record as this instance knows it, used where the store has none.
+-- Uses what `open` made; `terms` brings such a record as this instance knows it, used where the store has none.
+local known = cjson.decode(terms).declared
 local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
 
 local function readJson(text)
@@ -30,7 +31,6 @@ end
 -- The stored record, or this instance's where that cannot be read.
 local function storedRecord()
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
-  local known = readJson(declared)
   local record = {
     code = readLegal(stored[1]) or known.code,
     operator = readLegal(stored[2]),

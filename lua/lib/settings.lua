@@ -1,10 +1,9 @@
 -- Sees to it that there are settings. `declaring`: this instance has just started, its code counts from now on.
 -- `rejoining`: the operator's settings of the highest version come back with a rejoin (R18).
--- Uses what `open` made, and `declared`.
+-- Uses what `open` made, and `terms`.
 if limit < 0 or declaring or rejoining then
   --@include records
   local record = storedRecord()
-  local known = readJson(declared)
   local changed = limit < 0
   if declaring then
     for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
@@ -18,4 +17,4 @@ if limit < 0 or declaring or rejoining then
 end
 local leaseEnd = now + math.ceil(leaseMs)
 -- (A score is cheaper given as text than as a number.)
-local leaseEndText = string.format('%.0f', leaseEnd)
+local leaseEndText = string.format('%d', leaseEnd)

@@ -3,7 +3,7 @@
 if now >= quietUntil and now >= graceUntil then
   if now >= sweepAt then
     -- What ends in this very millisecond has not ended yet by the clock of its process (R13).
-    local before = '(' .. string.format('%.0f', now)
+    local before = '(' .. string.format('%d', now)
     local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', before, 'LIMIT', 0, 500)
     local gone = redis.call('ZRANGEBYSCORE', running, '-inf', before, 'LIMIT', 0, 500)
     if #dead == 500 or #gone == 500 then more = 1 end
@@ -30,7 +30,7 @@ if now >= quietUntil and now >= graceUntil then
     )
   end
   if purge ~= 0 then
-    local found = redis.call('ZRANGEBYSCORE', waiting, '(' .. string.format('%.0f', purge), '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
+    local found = redis.call('ZRANGEBYSCORE', waiting, '(' .. string.format('%d', purge), '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
     local gone = {}
     for i = 1, #found, 2 do
       if not ownerIsAlive(found[i]) then gone[#gone + 1] = found[i] end

@@ -63,7 +63,23 @@ export function argumentsOf({ script, keyCount, keysAndArguments }: Call): {
   const values = keysAndArguments.slice(keyCount).map(String)
   const { argumentNames } = scripts.get(script.name)!
   const named = Object.fromEntries(argumentNames.map((name, index) => [name, values[index] ?? '']))
-  return { named, rest: values.slice(argumentNames.length) }
+  const [epoch = '', run = ''] = named['standing']?.split(' ') ?? []
+  return { named: { ...named, epoch, run }, rest: values.slice(argumentNames.length) }
+}
+
+/** What every call is answered first: a word and the epoch; what an exchange is told beside. */
+export interface ReplyHead {
+  readonly word: string
+  readonly epoch: string
+  readonly kept: string
+  readonly graceMs: number
+}
+
+/** Reads a reply of `exchange` or `rejoin`. */
+export function replyHeadOf(call: Call, reply: unknown): ReplyHead {
+  const [word = '', epoch = '', kept = '', , graceMs] = (reply as (string | number)[]).map(String)
+  if (word === 'same') return { word: 'ok', epoch: argumentsOf(call).named['epoch']!, kept: epoch, graceMs: 0 }
+  return { word, epoch, kept, graceMs: Number(graceMs ?? 0) }
 }
 
 /** Reads a member text; undefined for a sentinel. */

@@ -1,6 +1,6 @@
 import { Broken, type ModelTicket, type Promises } from './promises.js'
 import { times, type ModelProcess } from './process.js'
-import { argumentsOf, type Executed, type Member, type Snapshot } from './server.js'
+import { argumentsOf, replyHeadOf, type Executed, type Member, type Snapshot } from './server.js'
 import type { StoreTime } from './storeTime.js'
 import type { Answer, Call } from './pipes.js'
 
@@ -131,10 +131,10 @@ export class StorePromises {
     const { name } = call.script
     if ((name !== 'exchange' && name !== 'rejoin') || !Array.isArray(reply)) return
     const { named, rest } = argumentsOf(call)
-    const [word, epoch, kept] = reply as string[]
+    const { word, epoch, kept } = replyHeadOf(call, reply)
     const process = this.#processOf(named['instance'] ?? '')
-    if (word === 'ok' && process !== undefined) this.#standings.get(process)!.epoch = epoch!
-    if (name === 'rejoin' || word === 'stale' || !kept) return
+    if (word === 'ok' && process !== undefined) this.#standings.get(process)!.epoch = epoch
+    if (name === 'rejoin' || word === 'stale' || kept === '') return
     const [, first, words = ''] = kept.split(' ')
     const acquires = rest.slice(Number(named['releases']) + Number(named['cancels']))
     let number = Number(first)
@@ -187,7 +187,7 @@ export class StorePromises {
       throw new Broken(`script ${call.script.name} failed`, { cause: reply })
     }
     const { named } = argumentsOf(call)
-    const word = String((reply as unknown[])[0])
+    const { word, graceMs } = replyHeadOf(call, reply)
     if (named['epoch'] !== '' && named['epoch'] !== before.epoch)
       this.#noteEvidence(this.#processOf(named['instance']!))
     if (named['run'] === this.#rolledBackTo) this.#rolledBackTo = undefined
@@ -206,7 +206,7 @@ export class StorePromises {
     const batch = Number(named['batch'])
     const applies = call.script.name === 'exchange' && word === 'ok' && batch > standing.lastBatch
     if (call.script.name === 'exchange' && word === 'ok') {
-      if (named['holds'] === '0' && !isCopy) standing.isAway = false
+      if (!named['flags']!.includes('h') && !isCopy) standing.isAway = false
       standing.lastBatch = Math.max(batch, standing.lastBatch)
     } else if (call.script.name === 'exchange' && word === 'rejoin') {
       standing.isAway = true
@@ -218,7 +218,7 @@ export class StorePromises {
       standing.provenAtStep = this.#step
     }
     // In a grace nothing is granted and nobody is taken for dead.
-    if (applies) this.#graceUntilMs = nowMs + Number((reply as unknown[])[4])
+    if (applies) this.#graceUntilMs = nowMs + graceMs
     if (nowMs < this.#graceUntilMs) return
     if (applies || call.script.name === 'configure') this.#checkHandOver(after)
     if (applies && nowMs >= this.#quietUntilMs) this.#checkTheDead(after)

@@ -15,11 +15,11 @@ export function describe(
   processes: readonly ModelProcess[],
 ): string {
   const { named, rest } = argumentsOf(call)
-  const { batch, holds, full, instance } = named
+  const { batch, flags, instance } = named
   const who = processes.find(({ id }) => id === instance)?.label ?? '?'
   const told = hints.map(([, message]) => message.replace(/^\S+ /, '')).join(' | ')
   return [
-    `  ${nowMs.toFixed(0)} ${who} ${call.script.name} ${batch ?? ''} holds ${holds} full ${full} ${rest.join(' ')}`,
+    `  ${nowMs.toFixed(0)} ${who} ${call.script.name} ${batch ?? ''} ${flags ?? ''} ${rest.join(' ')}`,
     `    → ${JSON.stringify(reply).replace(/"\{.*\}"/, '{settings}')} hints ${told}`,
     `    store: runs ${keys(after.running)} waits ${keys(after.waiting)} limit ${after.limit}`,
   ].join('\n')

@@ -87,8 +87,8 @@ export class World {
   }
 
   /** The identity of the server that the state is from. */
-  async serverRun(): Promise<string | null> {
-    return await this.redis.hget(STATE, 'run')
+  async serverRun(): Promise<string | undefined> {
+    return (await this.redis.hget(STATE, 'standing'))?.split(' ')[1]
   }
 
   /** Resolves when so many have ended. */

@@ -32,6 +32,7 @@ export class RedisExchanger implements Exchanger {
   readonly #options: JoinOptions
   readonly #onClose: () => void
   #declared: string
+  #terms = { bootMs: -1, keepMs: -1, declared: '', text: '' }
 
   constructor(instance: string, link: RedisLink, keys: QueueKeys, options: JoinOptions, onClose: () => void) {
     this.instance = instance
@@ -55,35 +56,26 @@ export class RedisExchanger implements Exchanger {
     const { releases, cancels, acquires } = request
     const list = exchangeArguments(this.#keys, {
       instance: this.instance,
-      epoch: request.epoch,
       batch: request.batch,
-      holds: request.holds ? 1 : 0,
-      run: this.#link.serverRun,
+      standing: this.#writeStanding(request),
+      flags: `${request.holds ? 'h' : ''}${request.declaring ? 's' : ''}${request.full ? 'f' : ''}`,
       livenessMs: this.#options.livenessMs,
-      bootMs: this.#link.bootLeftMs(this.#options.bootGraceMs),
-      keepMs: request.keepMs,
-      declared: this.#declared,
-      starting: request.declaring ? 1 : 0,
-      knownRevision: request.revision,
-      full: request.full ? 1 : 0,
+      terms: this.#writeTerms(request.keepMs),
       channel: this.#link.channelPrefix,
       releases: releases.length,
       cancels: cancels.length,
       operations: releases.length + cancels.length === 0 ? acquires : [...releases, ...cancels, ...acquires],
     })
-    return readExchange(await this.#link.scripts.run(exchange, list), this.#options.declared)
+    return readExchange(await this.#link.scripts.run(exchange, list), request.epoch, this.#options.declared)
   }
 
   async rejoin(request: RejoinRequest): Promise<{ epoch: string }> {
     const list = rejoinArguments(this.#keys, {
       instance: this.instance,
-      epoch: request.epoch,
       batch: request.batch,
-      run: this.#link.serverRun,
+      standing: this.#writeStanding(request),
       livenessMs: this.#options.livenessMs,
-      bootMs: this.#link.bootLeftMs(this.#options.bootGraceMs),
-      keepMs: request.keepMs,
-      declared: this.#declared,
+      terms: this.#writeTerms(request.keepMs),
       fence: request.fence,
       channel: this.#link.channelPrefix,
       complete: request.complete ? 1 : 0,
@@ -94,15 +86,12 @@ export class RedisExchanger implements Exchanger {
     return readRejoin(await this.#link.scripts.run(rejoin, list))
   }
 
-  async configure(change: SettingsChange, { epoch, keepMs }: Standing): Promise<ConfigureReply> {
+  async configure(change: SettingsChange, standing: Standing): Promise<ConfigureReply> {
     const list = configureArguments(this.#keys, {
       instance: this.instance,
-      epoch,
-      run: this.#link.serverRun,
+      standing: this.#writeStanding(standing),
       livenessMs: this.#options.livenessMs,
-      bootMs: this.#link.bootLeftMs(this.#options.bootGraceMs),
-      keepMs,
-      declared: this.#declared,
+      terms: this.#writeTerms(standing.keepMs),
       channel: this.#link.channelPrefix,
       ifVersion: change.ifVersion === null ? '' : String(change.ifVersion),
       values: writeChange(change.values),
@@ -120,5 +109,21 @@ export class RedisExchanger implements Exchanger {
 
   close(): void {
     this.#onClose()
+  }
+
+  /** One text, because nearly always it is what the store has, and one comparison says so. */
+  #writeStanding({ epoch, revision }: Standing): string {
+    return `${epoch} ${this.#link.serverRun} ${revision}`
+  }
+
+  /** What the scripts rarely look at, in one argument; nearly always the one of before. */
+  #writeTerms(keepMs: number): string {
+    const bootMs = this.#link.bootLeftMs(this.#options.bootGraceMs)
+    const last = this.#terms
+    if (last.bootMs !== bootMs || last.keepMs !== keepMs || last.declared !== this.#declared) {
+      const text = `{"bootMs":${bootMs},"keepMs":${keepMs},"declared":${this.#declared}}`
+      this.#terms = { bootMs, keepMs, declared: this.#declared, text }
+    }
+    return this.#terms.text
   }
 }

@@ -1,4 +1,4 @@
-import type { ConfigureReply, ExchangeReply, StatusReply, Verdicts } from '../store/exchanger.js'
+import type { ConfigureReply, ExchangeApplied, ExchangeReply, StatusReply, Verdicts } from '../store/exchanger.js'
 import type { Settings } from '../store/settings.js'
 import { readSettings } from './settingsJson.js'
 
@@ -25,27 +25,48 @@ export function readList(text: string, separator: string): string[] {
   return text === '' ? [] : text.split(separator)
 }
 
-export function readExchange(reply: unknown, code: Settings): ExchangeReply {
+/** `epoch` is the one that was sent: a store that knows no other does not repeat it. */
+export function readExchange(reply: unknown, epoch: string, code: Settings): ExchangeReply {
   if (!Array.isArray(reply)) throw malformed('exchange', reply)
-  const [word, epoch, kept, nextMs, graceMs, waiting, settings, fence, own, instances] = reply as unknown[]
-  if (word === 'stale') return { word }
-  if (typeof epoch !== 'string' || typeof kept !== 'string') throw malformed('exchange', reply)
-  if (word === 'rejoin') return { word, epoch, verdicts: kept === '' ? null : readVerdicts(kept) }
-  if (word !== 'ok' || typeof settings !== 'string') throw malformed('exchange', reply)
+  if (reply[0] === 'same') {
+    const [, kept, nextMs, waiting] = reply as unknown[]
+    if (typeof kept !== 'string') throw malformed('exchange', reply)
+    return readApplied(epoch, kept, nextMs, 0, waiting, null, null)
+  }
+  return readWordy(reply, code)
+}
+
+function readApplied(
+  epoch: string,
+  kept: string,
+  nextMs: unknown,
+  graceMs: unknown,
+  waiting: unknown,
+  settings: ExchangeApplied['settings'],
+  full: ExchangeApplied['full'],
+): ExchangeApplied {
   return {
-    word,
+    word: 'ok',
     epoch,
     verdicts: readVerdicts(kept),
     nextMs: Math.max(0, readNumber('exchange', nextMs)),
     graceMs: readNumber('exchange', graceMs),
     waiting: readNumber('exchange', waiting),
-    settings: readSettings(settings, code),
+    settings,
     more: Number(nextMs) < 0,
-    full:
-      typeof own === 'string'
-        ? { fence: Number(fence), running: readList(own, ','), instances: String(instances) }
-        : null,
+    full,
   }
+}
+
+function readWordy(reply: unknown[], code: Settings): ExchangeReply {
+  const [word, epoch, kept, nextMs, graceMs, waiting, settings, fence, own, instances] = reply
+  if (word === 'stale') return { word }
+  if (typeof epoch !== 'string' || typeof kept !== 'string') throw malformed('exchange', reply)
+  if (word === 'rejoin') return { word, epoch, verdicts: kept === '' ? null : readVerdicts(kept) }
+  if (word !== 'ok' || typeof settings !== 'string') throw malformed('exchange', reply)
+  const full =
+    typeof own === 'string' ? { fence: Number(fence), running: readList(own, ','), instances: String(instances) } : null
+  return readApplied(epoch, kept, nextMs, graceMs, waiting, readSettings(settings, code), full)
 }
 
 export function readRejoin(reply: unknown): { epoch: string } {

@@ -27,18 +27,12 @@ export interface ConfigureKeys {
 export interface ConfigureArguments {
   /** who asks */
   readonly instance: string
-  /** the epoch that the instance knows */
-  readonly epoch: string
-  /** the server's identity; empty if not to be had */
-  readonly run: string
+  /** epoch, server and revision as the instance knows them, like `exchange` */
+  readonly standing: string
   /** of this instance */
   readonly livenessMs: number
-  /** what is left of the boot grace */
-  readonly bootMs: number
-  /** for how long the state must at least be kept */
-  readonly keepMs: number
-  /** JSON: settings in this instance's code, and the operator's that it knows */
-  readonly declared: string
+  /** JSON, like `exchange` */
+  readonly terms: string
   /** how the wake channels' names begin */
   readonly channel: string
   /** change only if this is the version in force; empty: whatever it is */
@@ -58,28 +52,39 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: 'f6139efb0de678f58495a6833b40a3491ed062d2',
+  sha1: '8d8f63658b0abdebe3a66097d00808c9d7fd2d23',
   keys: ['waiting', 'running', 'instances', 'state'],
-  args: ['instance', 'epoch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'channel', 'ifVersion', 'values', 'by'],
+  args: ['instance', 'standing', 'livenessMs', 'terms', 'channel', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local instance, epoch, run, livenessMs, bootMs, keepMs, declared, channel, ifVersion, values, by = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local instance, standing, livenessMs, terms, channel, ifVersion, values, by = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local batch = nil
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
-local fields = redis.call('HMGET', state, 'numbers', 'run', 'kept:' .. instance)
-local storedRun, kept = fields[2], fields[3]
+local fields = redis.call('HMGET', state, 'numbers', 'standing', 'kept:' .. instance)
+local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
-local limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = -1, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 128 then
+local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = -1, 0, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 136 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = struct.unpack('<dddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = struct.unpack('<ddddddddddddddddd', fields[1])
 end
 local more = 0
 local changes = {}
 local function change(field, value)
   changes[#changes + 1] = field
   changes[#changes + 1] = value
+end
+local asKnown = epochNumber > 0 and fields[2] == standing
+local knownEpoch, epoch, run, storedRun, knownRevision
+if asKnown then
+  epoch, storedRun = string.match(standing, '^(%d+) (%w*)')
+  knownEpoch, knownRevision = epoch, revision
+else
+  knownEpoch = string.format('%d', epochNumber)
+  epoch, run, knownRevision = string.match(standing, '^(%d*) (%w*) (%-?%d+)$')
+  knownRevision = tonumber(knownRevision)
+  storedRun = fields[2] and string.match(fields[2], '^%d+ (%w*)') or ''
 end
 local now = math.floor(serverUs / 1000) + skewMs
 if now < last then
@@ -96,27 +101,29 @@ local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
-if batch and keptBatch and batch > keptBatch + 1 and epoch == string.format('%.0f', epochNumber) then lossSeen = true end
-if run ~= '' and run ~= storedRun then
-  if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
+if batch and keptBatch and batch > keptBatch + 1 and epoch == knownEpoch then lossSeen = true end
+if not asKnown and run ~= '' and run ~= storedRun then
+  if storedRun ~= '' and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
     change('formerRun', storedRun)
   end
-  if lossSeen or not storedRun then change('run', run) end
+  if lossSeen or storedRun == '' then storedRun = run end
 end
 waitingCount = math.max(0, waitingCount)
 runningCount = math.max(0, runningCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
   epochNumber = seq
+  asKnown = false
+  knownEpoch = string.format('%d', epochNumber)
   graced = 0
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
   purge = -1
-  expires = 0
+  renewAt, keptFor = 0, 0
+  local bootMs = cjson.decode(terms).bootMs
   graceUntil = bootMs > 0 and now + bootMs or 0
 end
-local knownEpoch = string.format('%.0f', epochNumber)
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
 local graceBegins = lossSeen or otherEpoch and graced == 0
 if graceBegins then
@@ -131,16 +138,6 @@ end
 local function permitsOf(member)
   return tonumber(string.match(member, '^%d+:[^:]+:[^:]+:(%d+)')) or 1
 end
-local function usedPermits()
-  if weighted == 0 then return runningCount end
-  local used = 0
-  for from = 0, runningCount, 500 do
-    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
-      if member ~= '~' then used = used + permitsOf(member) end
-    end
-  end
-  return used
-end
 local isAlive = {}
 local function ownerIsAlive(member)
   local owner = ownerOf(member)
@@ -149,6 +146,7 @@ local function ownerIsAlive(member)
 end
 local probe = redis.pcall('HSET', state, 'room', '1')
 if type(probe) == 'table' then return { 'full' } end
+local known = cjson.decode(terms).declared
 local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
 local function readJson(text)
   local ok, value = pcall(cjson.decode, text or '')
@@ -172,7 +170,6 @@ local function readLegal(text)
 end
 local function storedRecord()
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
-  local known = readJson(declared)
   local record = {
     code = readLegal(stored[1]) or known.code,
     operator = readLegal(stored[2]),
@@ -201,7 +198,6 @@ end
 local declaring, rejoining = false, false
 if limit < 0 or declaring or rejoining then
   local record = storedRecord()
-  local known = readJson(declared)
   local changed = limit < 0
   if declaring then
     for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
@@ -214,7 +210,7 @@ if limit < 0 or declaring or rejoining then
   if changed then putInForce(record) end
 end
 local leaseEnd = now + math.ceil(leaseMs)
-local leaseEndText = string.format('%.0f', leaseEnd)
+local leaseEndText = string.format('%d', leaseEnd)
 local record = storedRecord()
 local conflicts = ifVersion ~= '' and tonumber(ifVersion) ~= record.version
 if not conflicts then
@@ -223,12 +219,24 @@ if not conflicts then
   record.by = by
   putInForce(record)
   leaseEnd = now + math.ceil(leaseMs)
-  leaseEndText = string.format('%.0f', leaseEnd)
+  leaseEndText = string.format('%d', leaseEnd)
 end
 local mayGrant, nudge = not conflicts, not conflicts
 local ownGrants, otherGrants = {}, {}
 local passedOver = 0
-local free = mayGrant and now >= graceUntil and limit - usedPermits() or 0
+local free = 0
+if mayGrant and now >= graceUntil then
+local used = runningCount
+if weighted ~= 0 then
+  used = 0
+  for from = 0, runningCount, 500 do
+    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
+      if member ~= '~' then used = used + permitsOf(member) end
+    end
+  end
+end
+  free = limit - used
+end
 if free > 0 and waitingCount > 0 then
   local budget = 500
   local chunk = free
@@ -254,7 +262,7 @@ if free > 0 and waitingCount > 0 then
         granted[#granted + 1] = member
         seq = math.max(seq + 1, serverUs)
         local owner = ownerOf(member)
-        local entry = member .. '/' .. string.format('%.0f', seq)
+        local entry = member .. '/' .. string.format('%d', seq)
         if owner == instance then
           ownGrants[#ownGrants + 1] = entry
         elseif otherGrants[owner] then
@@ -290,24 +298,33 @@ if isNew or lossSeen then
   redis.call('ZADD', running, 'inf', '~')
   redis.call('ZADD', instances, 'inf', '~')
 end
-local renews = expires - now < keepMs
-if renews then expires = now + 2 * keepMs end
-local numbers = struct.pack('<dddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge)
+local asBefore = asKnown and revision == knownRevision
+local renews = now >= renewAt
+if not asBefore then
+  change('standing', knownEpoch .. ' ' .. storedRun .. ' ' .. string.format('%d', revision))
+  local keepMs = cjson.decode(terms).keepMs
+  if keepMs > keptFor then
+    keptFor = keepMs
+    renews = true
+  end
+end
+if renews then renewAt = now + keptFor end
+local numbers = struct.pack('<ddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
   for _, key in ipairs({ waiting, running, instances, state }) do
-    redis.call('PEXPIREAT', key, expires - skewMs)
+    redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end
 if conflicts then return { 'conflict', record.version } end
-local knownRevision = -1
+knownRevision = -1
 local news = ''
 if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   news = cjson.encode({
     code = stored[1], operator = stored[2], version = stored[3], by = stored[4],
-    revision = string.format('%.0f', revision),
+    revision = string.format('%d', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
       leaseMs = string.format('%.17g', leaseMs),
@@ -325,12 +342,9 @@ export function configureArguments(keys: ConfigureKeys, args: ConfigureArguments
     keys.instances,
     keys.state,
     args.instance,
-    args.epoch,
-    args.run,
+    args.standing,
     args.livenessMs,
-    args.bootMs,
-    args.keepMs,
-    args.declared,
+    args.terms,
     args.channel,
     args.ifVersion,
     args.values,
@@ -352,28 +366,16 @@ export interface ExchangeKeys {
 export interface ExchangeArguments {
   /** whose batch this is */
   readonly instance: string
-  /** the epoch that the instance knows; empty if none, or too old to prove anything */
-  readonly epoch: string
   /** counts the instance's batches; the same number again changes nothing (R4) */
   readonly batch: number
-  /** 1 if the instance believes to have tickets in the store */
-  readonly holds: number
-  /** the server's identity as read at connect; empty if not to be had */
-  readonly run: string
+  /** three words as the instance knows them: the epoch (empty if none, or too old to prove anything), the server's identity as read at connect (empty if not to be had), the revision of the settings */
+  readonly standing: string
+  /** letters: `h` it believes to have tickets in the store; `s` it has just started, so that its code value counts from now on (R23); `f` it asks for all its running tickets and all instances */
+  readonly flags: string
   /** for how long this exchange proves that the instance lives */
   readonly livenessMs: number
-  /** what is left of the boot grace (R17) */
-  readonly bootMs: number
-  /** for how long the state must at least be kept */
-  readonly keepMs: number
-  /** JSON: settings in this instance's code, and the operator's that it knows */
-  readonly declared: string
-  /** 1 if this instance has just started: its code value counts from now on (R23) */
-  readonly starting: number
-  /** the revision of the settings that the instance knows */
-  readonly knownRevision: number
-  /** 1 to be told all its running tickets and all instances */
-  readonly full: number
+  /** JSON of what is rarely looked at: bootMs, what is left of the boot grace (R17); keepMs, for how long the state must at least be kept; declared, the settings in this instance's code, and the operator's that it knows */
+  readonly terms: string
   /** how the wake channels' names begin */
   readonly channel: string
   /** how many of the operations are members to release */
@@ -387,34 +389,46 @@ export interface ExchangeArguments {
 /**
  * Applies one batch of an instance: releases and cancels, proof of life, sweep, grants, acquires, hints, in this order (R6).
  *
+ * Replies same, kept, nextMs, waiting: like `ok`, where the standing is as the instance knows it, no grace is on and nothing more was asked for
  * Replies ok, epoch, kept (batch, first number, verdicts, grants, epoch), nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
  * Replies rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
  * Replies stale: a late copy of an earlier batch; ignored
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '4deea9a7b3ef18ce1aea4e53a868ec4af79b19ce',
+  sha1: '04ef704a1a416f62d7dc8fe20ae7af1b973322b3',
   keys: ['waiting', 'running', 'instances', 'state'],
-  args: ['instance', 'epoch', 'batch', 'holds', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'starting', 'knownRevision', 'full', 'channel', 'releases', 'cancels', 'operations'],
+  args: ['instance', 'batch', 'standing', 'flags', 'livenessMs', 'terms', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local instance, epoch, batch, holds, run, livenessMs, bootMs, keepMs, declared, starting, knownRevision, full, channel, releases, cancels = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14]), tonumber(ARGV[15])
-local operations = 16
+local instance, batch, standing, flags, livenessMs, terms, channel, releases, cancels = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
+local operations = 10
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
-local fields = redis.call('HMGET', state, 'numbers', 'run', 'kept:' .. instance)
-local storedRun, kept = fields[2], fields[3]
+local fields = redis.call('HMGET', state, 'numbers', 'standing', 'kept:' .. instance)
+local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
-local limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = -1, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 128 then
+local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = -1, 0, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 136 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = struct.unpack('<dddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = struct.unpack('<ddddddddddddddddd', fields[1])
 end
 local more = 0
 local changes = {}
 local function change(field, value)
   changes[#changes + 1] = field
   changes[#changes + 1] = value
+end
+local asKnown = epochNumber > 0 and fields[2] == standing
+local knownEpoch, epoch, run, storedRun, knownRevision
+if asKnown then
+  epoch, storedRun = string.match(standing, '^(%d+) (%w*)')
+  knownEpoch, knownRevision = epoch, revision
+else
+  knownEpoch = string.format('%d', epochNumber)
+  epoch, run, knownRevision = string.match(standing, '^(%d*) (%w*) (%-?%d+)$')
+  knownRevision = tonumber(knownRevision)
+  storedRun = fields[2] and string.match(fields[2], '^%d+ (%w*)') or ''
 end
 local now = math.floor(serverUs / 1000) + skewMs
 if now < last then
@@ -431,27 +445,29 @@ local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
-if batch and keptBatch and batch > keptBatch + 1 and epoch == string.format('%.0f', epochNumber) then lossSeen = true end
-if run ~= '' and run ~= storedRun then
-  if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
+if batch and keptBatch and batch > keptBatch + 1 and epoch == knownEpoch then lossSeen = true end
+if not asKnown and run ~= '' and run ~= storedRun then
+  if storedRun ~= '' and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
     change('formerRun', storedRun)
   end
-  if lossSeen or not storedRun then change('run', run) end
+  if lossSeen or storedRun == '' then storedRun = run end
 end
 waitingCount = math.max(0, waitingCount)
 runningCount = math.max(0, runningCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
   epochNumber = seq
+  asKnown = false
+  knownEpoch = string.format('%d', epochNumber)
   graced = 0
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
   purge = -1
-  expires = 0
+  renewAt, keptFor = 0, 0
+  local bootMs = cjson.decode(terms).bootMs
   graceUntil = bootMs > 0 and now + bootMs or 0
 end
-local knownEpoch = string.format('%.0f', epochNumber)
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
 local graceBegins = lossSeen or otherEpoch and graced == 0
 if graceBegins then
@@ -466,16 +482,6 @@ end
 local function permitsOf(member)
   return tonumber(string.match(member, '^%d+:[^:]+:[^:]+:(%d+)')) or 1
 end
-local function usedPermits()
-  if weighted == 0 then return runningCount end
-  local used = 0
-  for from = 0, runningCount, 500 do
-    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
-      if member ~= '~' then used = used + permitsOf(member) end
-    end
-  end
-  return used
-end
 local isAlive = {}
 local function ownerIsAlive(member)
   local owner = ownerOf(member)
@@ -485,14 +491,15 @@ end
 if keptBatch and batch < keptBatch then return { 'stale' } end
 local repeated = keptBatch == batch
 local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and now >= graceUntil
-local forgotten = holds == 1 and (otherEpoch or stalled or not aliveUntil or not kept)
+local forgotten = string.find(flags, 'h', 1, true) and (otherEpoch or stalled or not aliveUntil or not kept)
 if repeated and string.match(kept, '%d+$') ~= knownEpoch then forgotten = true end
 local applies = not forgotten and not repeated
 if forgotten and stalled then sweepAt = 0 end
 local lives = not forgotten
 local room = false
-local aliveText = string.format('%.0f', now + livenessMs)
+local aliveText = string.format('%d', now + livenessMs)
 if lives then
+  isAlive[instance] = true
   local beaten = redis.pcall('ZADD', instances, aliveText, instance)
   room = type(beaten) ~= 'table'
   sweepAt = math.min(sweepAt, now + livenessMs)
@@ -519,8 +526,9 @@ if now < graceUntil then
   end
 end
 end
-local declaring, rejoining = starting == 1 and lives, false
+local declaring, rejoining = lives and string.find(flags, 's', 1, true), false
 if limit < 0 or declaring or rejoining then
+local known = cjson.decode(terms).declared
 local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
 local function readJson(text)
   local ok, value = pcall(cjson.decode, text or '')
@@ -544,7 +552,6 @@ local function readLegal(text)
 end
 local function storedRecord()
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
-  local known = readJson(declared)
   local record = {
     code = readLegal(stored[1]) or known.code,
     operator = readLegal(stored[2]),
@@ -571,7 +578,6 @@ local function putInForce(record)
   limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
 end
   local record = storedRecord()
-  local known = readJson(declared)
   local changed = limit < 0
   if declaring then
     for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
@@ -584,7 +590,7 @@ end
   if changed then putInForce(record) end
 end
 local leaseEnd = now + math.ceil(leaseMs)
-local leaseEndText = string.format('%.0f', leaseEnd)
+local leaseEndText = string.format('%d', leaseEnd)
 local firstCancel = operations + releases
 local firstAcquire = firstCancel + cancels
 if applies then
@@ -598,7 +604,7 @@ end
 if not repeated then
 if now >= quietUntil and now >= graceUntil then
   if now >= sweepAt then
-    local before = '(' .. string.format('%.0f', now)
+    local before = '(' .. string.format('%d', now)
     local dead = redis.call('ZRANGEBYSCORE', instances, '-inf', before, 'LIMIT', 0, 500)
     local gone = redis.call('ZRANGEBYSCORE', running, '-inf', before, 'LIMIT', 0, 500)
     if #dead == 500 or #gone == 500 then more = 1 end
@@ -624,7 +630,7 @@ if now >= quietUntil and now >= graceUntil then
     )
   end
   if purge ~= 0 then
-    local found = redis.call('ZRANGEBYSCORE', waiting, '(' .. string.format('%.0f', purge), '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
+    local found = redis.call('ZRANGEBYSCORE', waiting, '(' .. string.format('%d', purge), '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
     local gone = {}
     for i = 1, #found, 2 do
       if not ownerIsAlive(found[i]) then gone[#gone + 1] = found[i] end
@@ -638,7 +644,19 @@ end
 local mayGrant = applies
 local ownGrants, otherGrants = {}, {}
 local passedOver = 0
-local free = mayGrant and now >= graceUntil and limit - usedPermits() or 0
+local free = 0
+if mayGrant and now >= graceUntil then
+local used = runningCount
+if weighted ~= 0 then
+  used = 0
+  for from = 0, runningCount, 500 do
+    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
+      if member ~= '~' then used = used + permitsOf(member) end
+    end
+  end
+end
+  free = limit - used
+end
 if free > 0 and waitingCount > 0 then
   local budget = 500
   local chunk = free
@@ -664,7 +682,7 @@ if free > 0 and waitingCount > 0 then
         granted[#granted + 1] = member
         seq = math.max(seq + 1, serverUs)
         local owner = ownerOf(member)
-        local entry = member .. '/' .. string.format('%.0f', seq)
+        local entry = member .. '/' .. string.format('%d', seq)
         if owner == instance then
           ownGrants[#ownGrants + 1] = entry
         elseif otherGrants[owner] then
@@ -706,7 +724,7 @@ if applies then
       else
         seq = math.max(seq + 1, serverUs)
         if first == 0 then first = seq end
-        local number = string.format('%016.0f', seq)
+        local number = string.format('%016d', seq)
         local member = number .. ':' .. instance .. ':' .. operation
         if permits > 1 then weighted = 1 end
         if goesFirst then
@@ -731,12 +749,13 @@ if applies then
     sweepAt = math.min(sweepAt, leaseEnd)
   end
   if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
-  kept = string.format('%.0f %.0f ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',') .. ' ' .. knownEpoch
+  kept = string.format('%d %d ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',') .. ' ' .. knownEpoch
   change('kept:' .. instance, kept)
 end
 if waitingCount == 0 and runningCount == 0 then weighted = 0 end
 local firstFence = seq + 1
-if full == 1 then seq = seq + runningCount end
+local full = string.find(flags, 'f', 1, true)
+if full then seq = seq + runningCount end
 local nudge = applies and not aliveUntil
 for owner, list in pairs(otherGrants) do
   redis.pcall('PUBLISH', channel .. string.match(owner, '^[^.]+'), owner .. ' ' .. knownEpoch .. ' ' .. list)
@@ -753,40 +772,50 @@ if isNew or lossSeen then
   redis.call('ZADD', running, 'inf', '~')
   redis.call('ZADD', instances, 'inf', '~')
 end
-local renews = expires - now < keepMs
-if renews then expires = now + 2 * keepMs end
-local numbers = struct.pack('<dddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge)
+local asBefore = asKnown and revision == knownRevision
+local renews = now >= renewAt
+if not asBefore then
+  change('standing', knownEpoch .. ' ' .. storedRun .. ' ' .. string.format('%d', revision))
+  local keepMs = cjson.decode(terms).keepMs
+  if keepMs > keptFor then
+    keptFor = keepMs
+    renews = true
+  end
+end
+if renews then renewAt = now + keptFor end
+local numbers = struct.pack('<ddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
   for _, key in ipairs({ waiting, running, instances, state }) do
-    redis.call('PEXPIREAT', key, expires - skewMs)
+    redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end
 if forgotten then return { 'rejoin', knownEpoch, repeated and kept or '' } end
+local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
+local nextMs = more == 1 and -1 or math.max(0, nextAt - now)
+if asBefore and now >= graceUntil and not full then return { 'same', kept, nextMs, waitingCount } end
 local news = ''
 if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   news = cjson.encode({
     code = stored[1], operator = stored[2], version = stored[3], by = stored[4],
-    revision = string.format('%.0f', revision),
+    revision = string.format('%d', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
       leaseMs = string.format('%.17g', leaseMs),
     },
   })
 end
-local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
-local nextMs = more == 1 and -1 or math.max(0, nextAt - now)
 local reply = { 'ok', knownEpoch, kept, nextMs, math.max(0, graceUntil - now), waitingCount, news }
-if full == 1 then
+if full then
   local own = {}
   for from = 0, runningCount, 500 do
     for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
       if member ~= '~' and ownerOf(member) == instance then own[#own + 1] = member end
     end
   end
-  reply[8] = string.format('%.0f', firstFence)
+  reply[8] = string.format('%d', firstFence)
   reply[9] = table.concat(own, ',')
   reply[10] = table.concat(redis.call('ZRANGEBYSCORE', instances, '-inf', '(inf', 'LIMIT', 0, 500), ' ')
 end
@@ -801,17 +830,11 @@ export function exchangeArguments(keys: ExchangeKeys, args: ExchangeArguments): 
     keys.instances,
     keys.state,
     args.instance,
-    args.epoch,
     args.batch,
-    args.holds,
-    args.run,
+    args.standing,
+    args.flags,
     args.livenessMs,
-    args.bootMs,
-    args.keepMs,
-    args.declared,
-    args.starting,
-    args.knownRevision,
-    args.full,
+    args.terms,
     args.channel,
     args.releases,
     args.cancels,
@@ -833,20 +856,14 @@ export interface RejoinKeys {
 export interface RejoinArguments {
   /** whose tickets these are */
   readonly instance: string
-  /** the epoch that the instance knew */
-  readonly epoch: string
   /** its next batch is this number and one */
   readonly batch: number
-  /** the server's identity; empty if not to be had */
-  readonly run: string
+  /** epoch, server and revision as the instance knew them, like `exchange` */
+  readonly standing: string
   /** for how long this call proves that the instance lives */
   readonly livenessMs: number
-  /** what is left of the boot grace */
-  readonly bootMs: number
-  /** for how long the state must at least be kept */
-  readonly keepMs: number
-  /** JSON: settings in this instance's code, and the operator's that it knows */
-  readonly declared: string
+  /** JSON, like `exchange` */
+  readonly terms: string
   /** the highest number or fence that the instance has seen */
   readonly fence: number
   /** how the wake channels' names begin */
@@ -868,28 +885,39 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: 'ad457f2d6311ecd5cd880778e4285b5999f25cb4',
+  sha1: 'e44885d21e6691b485c9ee82e55ca1f060d5700f',
   keys: ['waiting', 'running', 'instances', 'state'],
-  args: ['instance', 'epoch', 'batch', 'run', 'livenessMs', 'bootMs', 'keepMs', 'declared', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
+  args: ['instance', 'batch', 'standing', 'livenessMs', 'terms', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local instance, epoch, batch, run, livenessMs, bootMs, keepMs, declared, fence, channel, complete, known, lines = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), ARGV[10], tonumber(ARGV[11]), ARGV[12], tonumber(ARGV[13])
-local tickets = 14
+local instance, batch, standing, livenessMs, terms, fence, channel, complete, known, lines = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), ARGV[7], tonumber(ARGV[8]), ARGV[9], tonumber(ARGV[10])
+local tickets = 11
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
-local fields = redis.call('HMGET', state, 'numbers', 'run', 'kept:' .. instance)
-local storedRun, kept = fields[2], fields[3]
+local fields = redis.call('HMGET', state, 'numbers', 'standing', 'kept:' .. instance)
+local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
-local limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = -1, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 128 then
+local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = -1, 0, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 136 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = struct.unpack('<dddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = struct.unpack('<ddddddddddddddddd', fields[1])
 end
 local more = 0
 local changes = {}
 local function change(field, value)
   changes[#changes + 1] = field
   changes[#changes + 1] = value
+end
+local asKnown = epochNumber > 0 and fields[2] == standing
+local knownEpoch, epoch, run, storedRun, knownRevision
+if asKnown then
+  epoch, storedRun = string.match(standing, '^(%d+) (%w*)')
+  knownEpoch, knownRevision = epoch, revision
+else
+  knownEpoch = string.format('%d', epochNumber)
+  epoch, run, knownRevision = string.match(standing, '^(%d*) (%w*) (%-?%d+)$')
+  knownRevision = tonumber(knownRevision)
+  storedRun = fields[2] and string.match(fields[2], '^%d+ (%w*)') or ''
 end
 local now = math.floor(serverUs / 1000) + skewMs
 if now < last then
@@ -906,27 +934,29 @@ local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
 local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
-if batch and keptBatch and batch > keptBatch + 1 and epoch == string.format('%.0f', epochNumber) then lossSeen = true end
-if run ~= '' and run ~= storedRun then
-  if storedRun and redis.call('HGET', state, 'formerRun') ~= run then
+if batch and keptBatch and batch > keptBatch + 1 and epoch == knownEpoch then lossSeen = true end
+if not asKnown and run ~= '' and run ~= storedRun then
+  if storedRun ~= '' and redis.call('HGET', state, 'formerRun') ~= run then
     lossSeen = true
     change('formerRun', storedRun)
   end
-  if lossSeen or not storedRun then change('run', run) end
+  if lossSeen or storedRun == '' then storedRun = run end
 end
 waitingCount = math.max(0, waitingCount)
 runningCount = math.max(0, runningCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
   epochNumber = seq
+  asKnown = false
+  knownEpoch = string.format('%d', epochNumber)
   graced = 0
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
   sweepAt = 0
   purge = -1
-  expires = 0
+  renewAt, keptFor = 0, 0
+  local bootMs = cjson.decode(terms).bootMs
   graceUntil = bootMs > 0 and now + bootMs or 0
 end
-local knownEpoch = string.format('%.0f', epochNumber)
 local otherEpoch = epoch ~= '' and epoch ~= knownEpoch
 local graceBegins = lossSeen or otherEpoch and graced == 0
 if graceBegins then
@@ -941,16 +971,6 @@ end
 local function permitsOf(member)
   return tonumber(string.match(member, '^%d+:[^:]+:[^:]+:(%d+)')) or 1
 end
-local function usedPermits()
-  if weighted == 0 then return runningCount end
-  local used = 0
-  for from = 0, runningCount, 500 do
-    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
-      if member ~= '~' then used = used + permitsOf(member) end
-    end
-  end
-  return used
-end
 local isAlive = {}
 local function ownerIsAlive(member)
   local owner = ownerOf(member)
@@ -960,8 +980,9 @@ end
 if keptBatch and batch < keptBatch then return { 'ok', knownEpoch } end
 local lives = true
 local room = false
-local aliveText = string.format('%.0f', now + livenessMs)
+local aliveText = string.format('%d', now + livenessMs)
 if lives then
+  isAlive[instance] = true
   local beaten = redis.pcall('ZADD', instances, aliveText, instance)
   room = type(beaten) ~= 'table'
   sweepAt = math.min(sweepAt, now + livenessMs)
@@ -972,6 +993,7 @@ if not room then
 end
 local declaring, rejoining = false, true
 if limit < 0 or declaring or rejoining then
+local known = cjson.decode(terms).declared
 local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
 local function readJson(text)
   local ok, value = pcall(cjson.decode, text or '')
@@ -995,7 +1017,6 @@ local function readLegal(text)
 end
 local function storedRecord()
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
-  local known = readJson(declared)
   local record = {
     code = readLegal(stored[1]) or known.code,
     operator = readLegal(stored[2]),
@@ -1022,7 +1043,6 @@ local function putInForce(record)
   limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
 end
   local record = storedRecord()
-  local known = readJson(declared)
   local changed = limit < 0
   if declaring then
     for _, name in ipairs(settingNames) do changed = changed or record.code[name] ~= known.code[name] end
@@ -1035,7 +1055,7 @@ end
   if changed then putInForce(record) end
 end
 local leaseEnd = now + math.ceil(leaseMs)
-local leaseEndText = string.format('%.0f', leaseEnd)
+local leaseEndText = string.format('%d', leaseEnd)
 seq = math.max(seq, fence)
 sweepAt = 0
 local firstRunning = tickets + lines
@@ -1056,7 +1076,7 @@ for index = tickets, #ARGV do
 end
 local otherGrants, nudge = {}, complete == 1
 if complete == 1 then
-  change('kept:' .. instance, string.format('%.0f 0   ', batch) .. knownEpoch)
+  change('kept:' .. instance, string.format('%d 0   ', batch) .. knownEpoch)
 if now < graceUntil then
   local stored = graceBegins and {} or redis.call('HMGET', state, 'awaited', 'returned')
   local awaited = (stored[1] or '') .. known
@@ -1088,14 +1108,23 @@ if isNew or lossSeen then
   redis.call('ZADD', running, 'inf', '~')
   redis.call('ZADD', instances, 'inf', '~')
 end
-local renews = expires - now < keepMs
-if renews then expires = now + 2 * keepMs end
-local numbers = struct.pack('<dddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge)
+local asBefore = asKnown and revision == knownRevision
+local renews = now >= renewAt
+if not asBefore then
+  change('standing', knownEpoch .. ' ' .. storedRun .. ' ' .. string.format('%d', revision))
+  local keepMs = cjson.decode(terms).keepMs
+  if keepMs > keptFor then
+    keptFor = keepMs
+    renews = true
+  end
+end
+if renews then renewAt = now + keptFor end
+local numbers = struct.pack('<ddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
   for _, key in ipairs({ waiting, running, instances, state }) do
-    redis.call('PEXPIREAT', key, expires - skewMs)
+    redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end
 return { 'ok', knownEpoch }`,
@@ -1109,13 +1138,10 @@ export function rejoinArguments(keys: RejoinKeys, args: RejoinArguments): Script
     keys.instances,
     keys.state,
     args.instance,
-    args.epoch,
     args.batch,
-    args.run,
+    args.standing,
     args.livenessMs,
-    args.bootMs,
-    args.keepMs,
-    args.declared,
+    args.terms,
     args.fence,
     args.channel,
     args.complete,
@@ -1148,7 +1174,7 @@ export interface StatusArguments {
  */
 export const status: Script = {
   name: 'status',
-  sha1: 'c080f23ccb125bb808159fbc4fc1ce42a3596ab1',
+  sha1: 'e377ca37c92178fac720287e2c5dcde51331d9e7',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['members'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -1157,10 +1183,10 @@ local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
 local fields = redis.call('HMGET', state, 'numbers')
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
-local limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = -1, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 128 then
+local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = -1, 0, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 136 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, expires, purge = struct.unpack('<dddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = struct.unpack('<ddddddddddddddddd', fields[1])
 end
 local knownRevision = limit < 0 and revision or -1
 local news = ''
@@ -1168,7 +1194,7 @@ if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
   news = cjson.encode({
     code = stored[1], operator = stored[2], version = stored[3], by = stored[4],
-    revision = string.format('%.0f', revision),
+    revision = string.format('%d', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
       leaseMs = string.format('%.17g', leaseMs),
@@ -1182,25 +1208,24 @@ end
 local function permitsOf(member)
   return tonumber(string.match(member, '^%d+:[^:]+:[^:]+:(%d+)')) or 1
 end
-local function usedPermits()
-  if weighted == 0 then return runningCount end
-  local used = 0
-  for from = 0, runningCount, 500 do
-    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
-      if member ~= '~' then used = used + permitsOf(member) end
-    end
-  end
-  return used
-end
 local isAlive = {}
 local function ownerIsAlive(member)
   local owner = ownerOf(member)
   if isAlive[owner] == nil then isAlive[owner] = redis.call('ZSCORE', instances, owner) ~= false end
   return isAlive[owner]
 end
+local used = runningCount
+if weighted ~= 0 then
+  used = 0
+  for from = 0, runningCount, 500 do
+    for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
+      if member ~= '~' then used = used + permitsOf(member) end
+    end
+  end
+end
 local reply = {
-  string.format('%.0f', epochNumber), string.format('%.0f', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
-  usedPermits(), math.max(0, redis.call('ZCARD', instances) - 1), grants, news,
+  string.format('%d', epochNumber), string.format('%d', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
+  used, math.max(0, redis.call('ZCARD', instances) - 1), grants, news,
 }
 for index = members, #ARGV do
   local rank = redis.call('ZRANK', waiting, ARGV[index])

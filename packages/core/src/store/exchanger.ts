@@ -4,6 +4,8 @@ import type { Settings, SettingsChange, SettingsRecord } from './settings.js'
 export interface Standing {
   /** The epoch that the instance knows; '' if none or too old to prove a loss. */
   readonly epoch: string
+  /** The revision of the settings that the instance knows; -1 if none. */
+  readonly revision: number
   /** For how long the state must at least be kept. */
   readonly keepMs: number
 }
@@ -14,7 +16,6 @@ export interface ExchangeRequest extends Standing {
   /** Whether the instance believes to have tickets in the store. */
   readonly holds: boolean
   readonly declaring: boolean
-  readonly revision: number
   /** Ask for all own running tickets and all instances. */
   readonly full: boolean
   /** Members of running tickets that are done. */

@@ -1,4 +1,4 @@
-import type { RejoinRequest } from './exchanger.js'
+import type { RejoinRequest, Standing } from './exchanger.js'
 import { MOST_OPERATIONS } from './outbox.js'
 import type { Slot } from './slot.js'
 
@@ -7,7 +7,7 @@ export interface Return {
   readonly slots: Iterable<Slot>
   readonly instance: string
   readonly nowMs: number
-  readonly request: Pick<RejoinRequest, 'batch' | 'epoch' | 'keepMs' | 'fence' | 'known'>
+  readonly request: Pick<RejoinRequest, 'batch' | 'fence' | 'known' | keyof Standing>
   /** Sends one part until it is answered; undefined when that has become pointless. */
   readonly send: (request: RejoinRequest) => Promise<{ readonly epoch: string } | undefined>
 }

@@ -234,7 +234,6 @@ export class RemoteInstance implements Instance {
       batch: this.#batchNumber,
       ...this.#standing,
       declaring: !this.#declared,
-      revision: this.#revision,
       full,
       releases: batch.releases,
       cancels: batch.cancels,
@@ -390,7 +389,8 @@ export class RemoteInstance implements Instance {
     const { leaseMs, maxWaitMs } = this.#record.values
     const keepMs = Math.ceil(Math.max(leaseMs, maxWaitMs) + this.#options.livenessMs) + KEEP_MARGIN_MS
     // A state that may have reached the end of its days by itself proves no loss.
-    return { epoch: this.#clock.now() - this.#provenAtMs < keepMs ? this.#epoch : '', keepMs }
+    const epoch = this.#clock.now() - this.#provenAtMs < keepMs ? this.#epoch : ''
+    return { epoch, revision: this.#revision, keepMs }
   }
 
   /** No answer within `storeTimeoutMs`: the store could not decide. */
