@@ -16,6 +16,7 @@ const checks = [
   ['generated files', () => own('build-lua.mjs', '--check')],
   ['unused code', () => runInstalled('knip/bin/knip.js', [])],
   ['packages as users get them', () => own('check-packages.mjs')],
+  ['size of the client', () => own('check-client-size.mjs')],
   ['export snapshot', () => runInstalled('vitest/vitest.mjs', ['run', 'test/exports.test.ts'])],
 ]
 

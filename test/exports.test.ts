@@ -14,6 +14,7 @@ const entries = [
   '@fairqueue/core/redis',
   '@fairqueue/express',
   '@fairqueue/koa',
+  '@fairqueue/client',
 ]
 
 describe.each(entries)('%s', (entry) => {
