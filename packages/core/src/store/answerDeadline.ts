@@ -47,12 +47,13 @@ export class AnswerDeadline {
     for (const slot of [...acquires]) {
       // A hint may have been quicker than the answer.
       if (slot.unwanted || (slot.state !== 'unsent' && slot.state !== 'sent')) continue
-      if (now - slot.askedAtMs >= this.#afterMs) this.#onOverdue(slot)
+      // Written as the timer's moment is, so that both round alike.
+      if (slot.askedAtMs + this.#afterMs <= now) this.#onOverdue(slot)
       else oldestMs = Math.min(oldestMs, slot.askedAtMs)
     }
     for (const settled of settling) {
       if (settled.askedAtMs === undefined) continue
-      if (now - settled.askedAtMs >= this.#afterMs) settled.resolve()
+      if (settled.askedAtMs + this.#afterMs <= now) settled.resolve()
       else oldestMs = Math.min(oldestMs, settled.askedAtMs)
     }
     if (oldestMs < Infinity)

@@ -47,6 +47,16 @@ test('each ticket is given up at its own moment, by one timer', async () => {
   expect(clock.pending.foreground).toBe(0)
 })
 
+test('a moment that no number of the clock is exactly does not set timer after timer in its own millisecond', () => {
+  const { clock, overdue, ask } = open()
+  clock.moveTo(1950 + 2 ** -42)
+  ask('a')
+  clock.moveTo(2950)
+  clock.fireDue()
+  expect(overdue).toEqual([['a', 2950]])
+  expect(clock.pending.foreground).toBe(0)
+})
+
 test('tickets that were answered, or are unwanted, or run by a hint are left alone', async () => {
   const { clock, overdue, acquires, ask } = open()
   const answered = ask('a')
