@@ -11,6 +11,8 @@ export type WarningCode =
   | 'FQ_LISTENER_THREW'
   | 'FQ_TROUBLE'
   | 'FQ_LOST_HEADERS'
+  | 'FQ_REACHED_TWICE'
+  | 'FQ_HELD_WHILE_WAITING'
 
 /** The default: Node's own warnings, which a process prints on stderr and can listen to (`process.on('warning')`). */
 export const processLogger: Logger = {

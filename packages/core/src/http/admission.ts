@@ -1,9 +1,10 @@
 import { CancelledError } from '../base/errors.js'
 import type { Clock, Timer } from '../base/clock.js'
+import type { FairQueueCore } from '../queue/fairQueue.js'
 import type { Lease } from '../queue/lease.js'
 import type { Ticket } from '../queue/ticket.js'
 import { isClosed, wasSent } from './presence.js'
-import type { Admitted } from './context.js'
+import type { HeldPlace } from './heldPlaces.js'
 import type { SendWatch, Sending, WatchNote } from './sendWatch.js'
 import type { Visit } from './visit.js'
 
@@ -16,7 +17,9 @@ export interface SlotTerms {
 }
 
 /** A request that has been let through, and its place: held until the response has ended and the handler is done. */
-export class Admission implements Admitted, Sending {
+export class Admission implements HeldPlace, Sending {
+  readonly queue: FairQueueCore | null
+  earlier: HeldPlace | undefined = undefined
   readonly watchNote: WatchNote = { index: -1, endedAtMs: undefined }
   readonly #visit: Visit<unknown>
   readonly #terms: SlotTerms
@@ -29,7 +32,14 @@ export class Admission implements Admitted, Sending {
   #grace: Timer | undefined
 
   /** Without `held` the request passes the gate without a place. */
-  constructor(visit: Visit<unknown>, terms: SlotTerms, ticket: Ticket | null, held: Lease | null) {
+  constructor(
+    visit: Visit<unknown>,
+    terms: SlotTerms,
+    queue: FairQueueCore | null,
+    ticket: Ticket | null,
+    held: Lease | null,
+  ) {
+    this.queue = queue
     this.#visit = visit
     this.#terms = terms
     this.#ticket = ticket

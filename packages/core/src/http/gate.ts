@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { systemClock, type Clock } from '../base/clock.js'
 import { OptionError, type FairQueueError } from '../base/errors.js'
-import { processLogger, type Logger } from '../base/logger.js'
 import { readDurationMs, readInteger, show } from '../base/options.js'
 import type { CloseOptions, FairQueueCore } from '../queue/fairQueue.js'
 import type { FairQueueOptions } from '../queue/options.js'
@@ -10,6 +9,8 @@ import { asksForEventStream } from './accept.js'
 import { Admission, type SlotTerms } from './admission.js'
 import { refusalAnswer, sendAnswer, stopAnswer, type AnswerTerms, type Message } from './answer.js'
 import { isLongUpload } from './drain.js'
+import { Findings } from './findings.js'
+import { lastPlaceOf, notePlace, placeIn, queuesOf, SharedPlace, type HeldPlace } from './heldPlaces.js'
 import { identify, PASS, type Identity } from './identity.js'
 import { END_ID, takeLastEventId } from './lastEventId.js'
 import type { GateOptions } from './options.js'
@@ -33,11 +34,10 @@ export class Gate<Request> {
   readonly #chooseQueue: (request: Request) => FairQueueCore
   readonly #ownsQueue: boolean
   readonly #clock: Clock
-  readonly #logger: Logger
+  readonly #findings: Findings
   readonly #slotTerms: SlotTerms
   /** How one waits in each queue. */
   readonly #terms = new WeakMap<FairQueueCore, WaitTerms>()
-  #lostHeadersTold = false
 
   /** `makeQueue` makes the queue where the options bring none. @throws OptionError naming the option and what it got */
   constructor(options: GateOptions<Request>, makeQueue: (options: FairQueueOptions) => FairQueueCore) {
@@ -49,7 +49,7 @@ export class Gate<Request> {
     const fixed = this.queue
     this.#chooseQueue = typeof queue === 'function' ? queue : () => fixed!
     this.#clock = fixed?.options.clock ?? systemClock
-    this.#logger = resolved.logger ?? fixed?.options.logger ?? processLogger
+    this.#findings = new Findings(resolved.logger, fixed)
     const { abortGraceMs, sendGraceMs } = resolved
     this.#slotTerms = { clock: this.#clock, abortGraceMs, sending: new SendWatch(this.#clock, sendGraceMs) }
   }
@@ -75,7 +75,7 @@ export class Gate<Request> {
           (known) => this.#enter(visit, known),
           (error: unknown) => visit.fail(error),
         )
-        .catch((error: unknown) => this.#warn('What lies behind the gate threw.', { code: 'FQ_TROUBLE', cause: error }))
+        .catch((error: unknown) => this.#findings.behindThrew(error))
     } else {
       this.#enter(visit, identity)
     }
@@ -92,27 +92,36 @@ export class Gate<Request> {
       return
     }
     if (identity.pass) {
-      visit.proceed(new Admission(visit, this.#slotTerms, null, null))
+      visit.proceed(new Admission(visit, this.#slotTerms, null, null, null))
       return
     }
     let queue: FairQueueCore
-    let ticket: Ticket
+    let ticket: Ticket | undefined
+    let held: HeldPlace | undefined
     try {
       queue = this.#queueFor(visit.request)
-      ticket = this.#takePlace(queue, visit.request, identity.key)
+      held = placeIn(queue, lastPlaceOf(visit.req))
+      if (held === undefined) ticket = this.#takePlace(queue, visit.request, identity.key)
     } catch (error) {
       visit.fail(error)
       return
     }
-    if (ticket.outcome === undefined) {
-      const wait = new Wait(visit, ticket, this.#waitTerms(queue), (outcome, streamed) => {
-        if (outcome !== null && isGranted(outcome) && !streamed) showWait(visit.res, outcome.waitedMs)
-        this.#settle(visit, queue, ticket, outcome, streamed)
-      })
-      wait.begin(this.#asksToBeTold(visit.req))
+    if (held !== undefined) {
+      this.#findings.secondWay(queue)
+      visit.proceed(new SharedPlace(held))
+    } else if (ticket!.outcome === undefined) {
+      this.#wait(visit, queue, ticket!)
     } else {
-      this.#settle(visit, queue, ticket, ticket.outcome, false)
+      this.#settle(visit, queue, ticket!, ticket!.outcome, false)
     }
+  }
+
+  #wait(visit: Visit<Request>, queue: FairQueueCore, ticket: Ticket): void {
+    const wait = new Wait(visit, ticket, this.#waitTerms(queue), (outcome, streamed) => {
+      if (outcome !== null && isGranted(outcome) && !streamed) showWait(visit.res, outcome.waitedMs)
+      this.#settle(visit, queue, ticket, outcome, streamed)
+    })
+    wait.begin(this.#asksToBeTold(visit.req))
   }
 
   #queueFor(request: Request): FairQueueCore {
@@ -154,13 +163,17 @@ export class Gate<Request> {
     streamed: boolean,
   ): void {
     if (outcome === null) visit.leave()
-    else if (isGranted(outcome)) visit.proceed(new Admission(visit, this.#slotTerms, ticket, outcome))
-    else this.#refuse(visit, queue, ticket, outcome, streamed)
+    else if (isGranted(outcome)) {
+      const admission = new Admission(visit, this.#slotTerms, queue, ticket, outcome)
+      notePlace(visit.req, admission)
+      visit.proceed(admission)
+    } else this.#refuse(visit, queue, ticket, outcome, streamed)
   }
 
   #refuse(visit: Visit<Request>, queue: FairQueueCore, ticket: Ticket, error: FairQueueError, streamed: boolean): void {
     const { req, request } = visit
     const { onRejected, printPolicy } = this.#options
+    if (error.code === 'FQ_WAIT_TIMEOUT') this.#findings.heldWhileWaiting(queue, queuesOf(lastPlaceOf(req)))
     const refusal = describeRefusal(error, queue, ticket, this.#options)
     if (onRejected !== undefined) this.#ask(queue, () => onRejected(request, refusal))
     const connectionHeader = req.httpVersionMajor === 1
@@ -195,27 +208,10 @@ export class Gate<Request> {
       statusIntervalMs: queue.options.statusIntervalMs,
       clock: this.#clock,
       troubled: (error) => queue.report(error),
-      headersLost: (names) => this.#tellLostHeaders(names),
+      headersLost: (names) => this.#findings.lostHeaders(names),
     }
     this.#terms.set(queue, terms)
     return terms
-  }
-
-  #tellLostHeaders(names: readonly string[]): void {
-    if (this.#lostHeadersTold) return
-    this.#lostHeadersTold = true
-    this.#warn(
-      `A handler set headers after its response had begun with the wait's own head; they were not sent: ${names.join(', ')}. Set them before the queue, or use sse: 'never'.`,
-      { code: 'FQ_LOST_HEADERS' },
-    )
-  }
-
-  #warn(message: string, details: Parameters<Logger['warn']>[1]): void {
-    try {
-      this.#logger.warn(message, details)
-    } catch {
-      // A logger that throws has nowhere left to be reported to.
-    }
   }
 }
 

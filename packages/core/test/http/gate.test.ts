@@ -83,6 +83,28 @@ describe('A gate behind an adapter that awaits', () => {
     client.leave()
   })
 
+  it('counts a request once that comes through two gates of one queue, until the outer handler is done', async () => {
+    const { gate, queue } = open({ concurrency: 1, logger: { warn: () => undefined } })
+    const inner = openGate<IncomingMessage>({ queue })
+    let finish = (): void => undefined
+    const work = new Promise<void>((resolve) => (finish = resolve))
+    const outcomes: Outcome[] = []
+    const server = await serve((req, res) =>
+      pass(gate, req, res, async () => {
+        outcomes.push(await pass(inner, req, res, () => res.end('done')))
+        await work
+      }),
+    )
+    const client = (await server.connect()).request('GET', '/')
+    await client.response()
+    await until(() => outcomes.length === 1)
+    expect([outcomes, (await queue.status()).running]).toEqual([['proceeded'], 1])
+    finish()
+    await until(async () => (await queue.status()).running === 0)
+    expect((await queue.status()).grants).toBe(1)
+    client.leave()
+  })
+
   it('sends headers that are kept elsewhere with the early head', async () => {
     const warnings: string[] = []
     const logger = { warn: (message: string) => void warnings.push(message) }
