@@ -51,7 +51,7 @@ export async function takeTurn(call: Call, { onQueue, resume }: WaitOptions): Pr
       }
       if (status === 204 || status === 410) return { response: placeLost(), refused: true }
     }
-    if (response.body === null || !isEventStream(response)) return { response, refused: false }
+    if (!response.body || !isEventStream(response)) return { response, refused: false }
 
     const turn = await readQueueStream(response.body, ({ state, position, etaMs }) =>
       onQueue({ state, position, etaMs }),

@@ -28,6 +28,14 @@ async function read(pieces: readonly Uint8Array[], end: 'close' | 'break' = 'clo
   return { turn, places, left }
 }
 
+/** A stream that brings these pieces and stays open. */
+const open = (...pieces: Uint8Array[]): ReadableStream<Uint8Array<ArrayBuffer>> =>
+  new ReadableStream({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(new Uint8Array(piece))
+    },
+  })
+
 const whole = (text: string): Uint8Array[] => [Buffer.from(text)]
 const inSingleBytes = (text: string): Uint8Array[] => [...Buffer.from(text)].map((byte) => Buffer.from([byte]))
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1')
@@ -119,10 +127,7 @@ describe('A stream that no queue has begun', () => {
   it.each(['data', 'd', ':\n\n', ': hello', 'event: token\n', 'id: 1', '\n'])(
     'passes at once, without waiting for more: %j',
     async (text) => {
-      const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-        start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
-      })
-      const turn = await readQueueStream(body, () => {})
+      const turn = await readQueueStream(open(Buffer.from(text)), () => {})
       expect(turn.kind).toBe('stream')
     },
   )
@@ -141,10 +146,19 @@ describe('A stream that a queue has begun', () => {
   })
 
   it('is not kept in memory without a bound when a block never ends', async () => {
-    const endless = Buffer.alloc(1 << 18, 'x')
-    const { left } = await read([Buffer.from('event: queue\ndata: '), ...Array.from({ length: 8 }, () => endless)])
-    expect(left).toHaveLength('event: queue\ndata: '.length + 8 * endless.length)
+    const pieces = [Buffer.from('event: queue\ndata: '), ...Array.from({ length: 8 }, () => Buffer.alloc(1 << 18, 'x'))]
+    // It does not end either.
+    const turn = await readQueueStream(open(...pieces), () => {})
+    expect(turn.kind).toBe('stream')
   })
+
+  it.each(['d', 'id: q:m', 'event: queue\n', ':\n', ': queue {', '\n'])(
+    'passes at once when the turn has come, without waiting for more: %j',
+    async (text) => {
+      const turn = await readQueueStream(open(Buffer.from(universalPost.admitted + text)), () => {})
+      expect(turn.kind).toBe('stream')
+    },
+  )
 
   it("is left when the listener throws, and the listener's error is what comes of it", async () => {
     let cancelled = false

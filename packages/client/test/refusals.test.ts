@@ -189,6 +189,20 @@ describe('A refused request', () => {
     await expect(asked).rejects.toMatchObject({ name: 'AbortError' })
     expect(vi.getTimerCount()).toBe(0)
   })
+
+  it('stops coming back when the signal of its Request aborts, unless null was given instead', async () => {
+    const site = answering(problem(503, 'FQ_QUEUE_FULL', 30), problem(503, 'FQ_QUEUE_FULL', 30), ok)
+    const controller = new AbortController()
+    const request = new Request('http://here/', { signal: controller.signal })
+    const init = { fetch: site.fetch, retry: { jitter: 0 } }
+    const [asked, free] = [fetchInTurn(request, init), fetchInTurn(request, { ...init, signal: null })]
+    asked.catch(() => {})
+    await vi.advanceTimersByTimeAsync(10)
+    controller.abort()
+    await expect(asked).rejects.toMatchObject({ name: 'AbortError' })
+    await vi.runAllTimersAsync()
+    expect((await free).ok).toBe(true)
+  })
 })
 
 describe('Answers that are no refusals', () => {

@@ -138,7 +138,13 @@ describe('A connection that breaks while the request waits', () => {
     ['the body is a stream', { body: new Response('x').body, duplex: 'half' } as FetchInTurnInit],
   ])('is an error at once when %s', async (_when, init) => {
     const site = await RawServer.started(breaks(waiting(1)), never)
-    await expect(ask(site, init).response).rejects.toBeInstanceOf(TypeError)
+    let sent = 0
+    const counting: typeof fetch = (input, given) => {
+      sent += 1
+      return fetch(input, given)
+    }
+    await expect(ask(site, { ...init, fetch: counting }).response).rejects.toBeInstanceOf(TypeError)
+    expect(sent).toBe(1)
   })
 })
 
