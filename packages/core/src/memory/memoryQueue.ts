@@ -79,13 +79,18 @@ export class MemoryQueue {
       throw new ConflictError(`The settings are at version ${version}, not ${change.ifVersion}.`, version)
     }
     const next = applyChange(operator, change.values)
-    this.#replaceSettings({ values: { ...this.#code, ...next }, operator: next, version: version + 1, by: change.by })
-    return this.#settings
+    const record = { values: { ...this.#code, ...next }, operator: next, version: version + 1, by: change.by }
+    this.#replaceSettings(record)
+    return record
   }
 
   #replaceSettings(record: SettingsRecord): void {
     this.#settings = record
-    for (const instance of this.instances) instance.listener.settingsChanged(record)
+    for (const instance of this.instances) {
+      instance.listener.settingsChanged(record)
+      // Who was told may have changed them again: then all know those already.
+      if (this.#settings !== record) return
+    }
     this.#refuseImpossible(record.values.concurrency)
     this.#grantNext()
   }

@@ -257,10 +257,7 @@ export class FairQueueCore {
         }
       })
     }
-    for (const ticket of this.#running) {
-      void this.#instance.giveUp(ticket)
-      ticket.onLost('closed')
-    }
+    for (const ticket of this.#running) ticket.expire('closed')
     this.#positions.stop()
     this.#leaseExpiry.stop()
     await this.#instance.leave(this.#options.storeTimeoutMs)

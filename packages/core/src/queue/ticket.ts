@@ -150,6 +150,8 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
   /** @internal Ends a wait from this side, wherever its place is; false if it has ended already. */
   endWait(state: 'timedOut' | 'cancelled' | 'failed', error: FairQueueError): boolean {
     if (this.#state !== 'waiting') return false
+    // Before the store hands on: whoever that lets in may call back.
+    this.#state = state
     void this.#host.instance.giveUp(this)
     this.#endWithout(state, error)
     return true
@@ -163,6 +165,7 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
   /** @internal The queue was switched off while it waited: it leaves the line and runs without a place. */
   passBy(): void {
     if (this.#state !== 'waiting') return
+    this.#state = 'granted'
     void this.#host.instance.giveUp(this)
     this.passUncounted()
   }
@@ -302,9 +305,9 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
     )
   }
 
-  /** @internal Its lease has reached its end. */
-  expire(): void {
+  /** @internal Its lease is taken away: it is told so before its permits go to the next. */
+  expire(cause: 'expired' | 'closed' = 'expired'): void {
+    this.onLost(cause)
     void this.#host.instance.giveUp(this)
-    this.onLost('expired')
   }
 }
