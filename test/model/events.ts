@@ -1,41 +1,21 @@
 import * as fc from 'fast-check'
+import { eventsOf, nothing, pick, type Describe, type Event } from './event.js'
 import type { Call } from './pipes.js'
 import { times, type ModelProcess } from './process.js'
 import type { ModelTicket } from './promises.js'
 import { MOST_TICKETS, PROCESSES, type Play } from './play.js'
 
-/** One thing that happens. What it cannot happen to, it does not happen to. */
-export interface Event {
-  readonly text: string
-  happen(play: Play): Promise<void>
-}
-
-/** Picks one of a list by a number that knows nothing of its length. */
-function pick<Item>(items: readonly Item[], index: number): Item | undefined {
-  return items[index % items.length]
-}
-
+const event: Describe<Play> = eventsOf()
 const slot = fc.nat({ max: PROCESSES - 1 })
 const index = fc.nat({ max: 7 })
 const { livenessMs, leaseMs } = times
-
-function event<Details>(
-  name: string,
-  details: fc.Arbitrary<Details>,
-  happen: (play: Play, details: Details) => Promise<void> | void,
-): fc.Arbitrary<Event> {
-  return details.map((chosen) => {
-    const text = `${name} ${fc.stringify(chosen)}`
-    return { text, happen: async (play) => happen(play, chosen), [fc.toStringMethod]: () => text }
-  })
-}
 
 /** An event that needs a process that runs. */
 function onAwake<Details>(
   name: string,
   details: fc.Arbitrary<Details>,
   happen: (play: Play, process: ModelProcess, details: Details) => Promise<void> | void,
-): fc.Arbitrary<Event> {
+): fc.Arbitrary<Event<Play>> {
   return event(name, fc.tuple(slot, details), async (play, [at, chosen]) => {
     const process = play.seat(at)
     if (process?.awake) await happen(play, process, chosen)
@@ -47,14 +27,12 @@ function onAlive<Details>(
   name: string,
   details: fc.Arbitrary<Details>,
   happen: (play: Play, process: ModelProcess, details: Details) => Promise<void> | void,
-): fc.Arbitrary<Event> {
+): fc.Arbitrary<Event<Play>> {
   return event(name, fc.tuple(slot, details), async (play, [at, chosen]) => {
     const process = play.seat(at)
     if (process !== undefined && !process.dead) await happen(play, process, chosen)
   })
 }
-
-const nothing = fc.constant(null)
 
 function own(play: Play, filter: (ticket: ModelTicket<ModelProcess>) => boolean): ModelTicket<ModelProcess>[] {
   return play.world.promises.tickets.filter((ticket) => ticket.owner.awake && filter(ticket))
@@ -258,4 +236,4 @@ function fail(call: Call | undefined, inSilence: boolean): void {
 }
 
 /** Everything that can happen to a queue on Redis. */
-export const redisEvents: fc.Arbitrary<Event> = fc.oneof(...callers, ...network, ...time, ...faults)
+export const redisEvents: fc.Arbitrary<Event<Play>> = fc.oneof(...callers, ...network, ...time, ...faults)

@@ -1,7 +1,7 @@
-import type { FairQueueOptions } from '@fairqueue/core'
 import type { ModelProcess } from './process.js'
 import { times } from './process.js'
 import { Broken } from './promises.js'
+import type { Playable } from './property.js'
 import type { ModelServer } from './server.js'
 import { World } from './world.js'
 
@@ -9,12 +9,14 @@ export const PROCESSES = 3
 export const MOST_TICKETS = 8
 
 /** One run: a world with a few seats for processes, and the quiet that follows. */
-export class Play {
+export class Play implements Playable {
   readonly world: World
+  readonly #limit: number
   readonly #seats: (ModelProcess | undefined)[] = []
 
-  constructor(server: ModelServer, options: Partial<FairQueueOptions>) {
-    this.world = new World(server, options)
+  constructor(server: ModelServer, limit: number) {
+    this.#limit = limit
+    this.world = new World(server, { concurrency: limit })
   }
 
   seat(at: number): ModelProcess | undefined {
@@ -28,12 +30,21 @@ export class Play {
     return process
   }
 
+  async settle(): Promise<void> {
+    await this.world.settle()
+  }
+
+  check(): void {
+    this.world.check()
+  }
+
   /**
    * All faults are healed and everybody who is let in leaves at once: then every ticket ends, the store is empty, nobody calls it any more,
    * and as many fresh tickets as there are permits are let in at once.
    */
-  async quiet(limit: number): Promise<void> {
+  async quiet(): Promise<void> {
     const { world } = this
+    const limit = this.#limit
     const { promises } = world
     for (const process of world.processes) {
       if (process.dead) continue
@@ -58,6 +69,15 @@ export class Play {
       await world.settle()
     }
     await this.#checkStore(last, limit)
+  }
+
+  async end(stats: Record<string, number>): Promise<void> {
+    const { world } = this
+    const count = (word: string): void => void (stats[word] = (stats[word] ?? 0) + 1)
+    for (const { owner, ending, lease } of world.promises.tickets)
+      count(`${owner.dead ? 'dead ' : ''}${lease === undefined ? '' : 'granted '}${ending}`)
+    for (const { script, how } of world.executedCalls) count(`${script.name} ${how}`)
+    await world.end()
   }
 
   async #checkStore(last: ModelProcess, limit: number): Promise<void> {

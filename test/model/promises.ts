@@ -1,4 +1,4 @@
-import type { FairQueue, Lease, Ticket } from '@fairqueue/core'
+import type { FairQueue, FairQueueError, Lease, Ticket } from '@fairqueue/core'
 
 /** A promise was broken. */
 export class Broken extends Error {}
@@ -18,7 +18,6 @@ export class ModelTicket<Owner> {
   ticket!: Ticket
   lease: Lease | undefined
   ending: Ending | undefined
-  releaseAsked = false
 
   constructor(name: string, owner: Owner, permits: number, maxWaitMs: number | undefined) {
     this.name = name
@@ -27,6 +26,7 @@ export class ModelTicket<Owner> {
     this.maxWaitMs = maxWaitMs
   }
 
+  /** It has been neither let in nor ended, as far as anybody has been told. */
   get waits(): boolean {
     return this.lease === undefined && this.ending === undefined
   }
@@ -43,9 +43,14 @@ export class ModelTicket<Owner> {
 export class Promises<Owner> {
   readonly tickets: ModelTicket<Owner>[] = []
   readonly #onGranted: (ticket: ModelTicket<Owner>) => void
+  readonly #onEnded: (ticket: ModelTicket<Owner>, error: FairQueueError | undefined) => void
 
-  constructor(onGranted: (ticket: ModelTicket<Owner>) => void = () => undefined) {
+  constructor(
+    onGranted: (ticket: ModelTicket<Owner>) => void = () => undefined,
+    onEnded: (ticket: ModelTicket<Owner>, error: FairQueueError | undefined) => void = () => undefined,
+  ) {
     this.#onGranted = onGranted
+    this.#onEnded = onEnded
   }
 
   /** Listens to one instance. */
@@ -53,18 +58,20 @@ export class Promises<Owner> {
     queue.on('granted', (event) => {
       const ticket = this.#named(event.key)
       if (ticket.ending !== undefined)
-        throw this.#broken(`${ticket.name} was granted after it had ended (${ticket.ending})`)
-      if (ticket.lease !== undefined) throw this.#broken(`${ticket.name} was granted twice`)
+        throw this.broken(`${ticket.name} was granted after it had ended (${ticket.ending})`)
+      if (ticket.lease !== undefined) throw this.broken(`${ticket.name} was granted twice`)
       ticket.lease = event.ticket.outcome as Lease
-      if (!ticket.lease.counted) throw this.#broken(`${ticket.name} runs without being counted`)
+      if (!ticket.lease.counted && queue.settings.enabled)
+        throw this.broken(`${ticket.name} runs without being counted`)
       this.#onGranted(ticket)
     })
     for (const ending of endings) {
-      queue.on(ending, ({ key }) => {
-        const ticket = this.#named(key)
+      queue.on(ending, (event) => {
+        const ticket = this.#named(event.key)
         if (ticket.ending !== undefined)
-          throw this.#broken(`${ticket.name} ended twice: ${ticket.ending}, then ${ending}`)
+          throw this.broken(`${ticket.name} ended twice: ${ticket.ending}, then ${ending}`)
         ticket.ending = ending
+        this.#onEnded(ticket, 'error' in event ? event.error : undefined)
       })
     }
     queue.on('error', (error) => {
@@ -103,13 +110,13 @@ export class Promises<Owner> {
 
   #named(key: string | null): ModelTicket<Owner> {
     const ticket = this.find(key ?? '')
-    if (ticket === undefined) throw this.#broken(`an event of a ticket that nobody entered: ${key}`)
+    if (ticket === undefined) throw this.broken(`an event of a ticket that nobody entered: ${key}`)
     return ticket
   }
 
-  #broken(message: string): Broken {
+  /** Notes what is wrong, for the next `check`: thrown inside a callback it would reach nobody. */
+  broken(message: string): Broken {
     const broken = new Broken(message)
-    // Thrown inside a callback it would reach nobody.
     this.fault ??= broken
     return broken
   }

@@ -1,9 +1,6 @@
 import { argumentsOf, type Executed, type Member } from './server.js'
 import type { ModelProcess } from './process.js'
 
-/** Set `FAIRQUEUE_MODEL_TRACE=1` to see every event and every call that the server executes. */
-export const traced = process.env['FAIRQUEUE_MODEL_TRACE'] === '1'
-
 function keys(members: readonly Member[]): string {
   return members.map(({ key }) => key).join(',')
 }

@@ -8,7 +8,8 @@ import { Broken, ModelTicket, Promises } from './promises.js'
 import { ModelServer, type Executed, type KeyName } from './server.js'
 import { StorePromises } from './storePromises.js'
 import { StoreTime } from './storeTime.js'
-import { describe, traced } from './trace.js'
+import { describe } from './trace.js'
+import { traced } from './traced.js'
 
 /** Far from any real date, so that nothing of it expires by real time. */
 const START_MS = 2_000_000_000_000
