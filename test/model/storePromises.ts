@@ -288,7 +288,8 @@ export class StorePromises {
 
   get #isUnaware(): boolean {
     return this.#promises.tickets.some(
-      ({ owner, ending }) => ending === undefined && !owner.dead && this.#unheard.has(owner),
+      ({ owner, ending }) =>
+        ending === undefined && this.#unheard.has(owner) && !(owner.dead && this.isDoubtful(owner)),
     )
   }
 
