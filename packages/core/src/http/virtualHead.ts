@@ -60,7 +60,8 @@ export class VirtualHead {
   readonly #listener: VirtualHeadListener
   /** Bears headers and status as the handler sees them, with Node's own checks and all forms of `writeHead`. */
   readonly #shadow: ServerResponse
-  readonly #seed: OutgoingHttpHeaders
+  /** What was set before, and so has been sent: by lower-case name, as text. */
+  readonly #sent: ReadonlyMap<string, string>
   readonly #defaultStatus: number
   readonly #hasMessage: boolean
   readonly #originals = new Map<string, Method>()
@@ -87,10 +88,11 @@ export class VirtualHead {
     // Only a response that has had a header set merges those of `writeHead` into the ones that can be read.
     this.#shadow.setHeader('Date', '')
     this.#shadow.removeHeader('Date')
-    for (const [name, value] of Object.entries({ ...res.getHeaders(), ...earlierHeaders })) {
-      if (value !== undefined) this.#shadow.setHeader(name, value)
-    }
-    this.#seed = this.#shadow.getHeaders()
+    const ownHeaders = Object.entries(res.getHeaders())
+    for (const [name, value] of ownHeaders) if (value !== undefined) this.#shadow.setHeader(name, value)
+    this.#sent = new Map(
+      [...ownHeaders, ...Object.entries(earlierHeaders)].map(([name, value]) => [name.toLowerCase(), String(value)]),
+    )
     this.#defaultStatus = res.statusCode
     // HTTP/2 has no such text, and warns when it is read or set.
     const statusMessage = this.#hasMessage ? res.statusMessage : ''
@@ -236,7 +238,7 @@ export class VirtualHead {
   }
 
   #isLost(name: string, headers: OutgoingHttpHeaders): boolean {
-    if (USUAL_HEADERS.has(name) || String(headers[name]) === String(this.#seed[name])) return false
+    if (USUAL_HEADERS.has(name) || String(headers[name]) === this.#sent.get(name)) return false
     // A final event brings its headers along, except for those that only a head can.
     return this.#state === 'passed' || name === 'set-cookie' || name.startsWith('access-control-')
   }
