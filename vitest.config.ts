@@ -16,7 +16,7 @@ export default defineConfig({
     // scripts/vitest/build.ts has compiled.
     alias: [
       { find: /^@fairqueue\/test\/(.+)$/, replacement: `${root}test/$1.ts` },
-      { find: /^@fairqueue\/(core|express|client|koa)$/, replacement: `${root}packages/$1/src/index.ts` },
+      { find: /^@fairqueue\/(core|express|client|fastify|koa)$/, replacement: `${root}packages/$1/src/index.ts` },
       { find: /^@fairqueue\/core\/(\w+)$/, replacement: `${root}packages/core/src/$1.ts` },
     ],
   },

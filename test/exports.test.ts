@@ -15,6 +15,7 @@ const entries = [
   '@fairqueue/express',
   '@fairqueue/koa',
   '@fairqueue/client',
+  '@fairqueue/fastify',
 ]
 
 describe.each(entries)('%s', (entry) => {

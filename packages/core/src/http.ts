@@ -11,9 +11,11 @@ export function openGate<Request>(options: GateOptions<Request>): Gate<Request> 
   return new Gate(options, (queueOptions) => new FairQueue(queueOptions))
 }
 
+export { optionError, readBoolean, readDurationMs, readWord } from './base/options.js'
 export { answerBody, answerHeaders, sendAnswer } from './http/answer.js'
 export { clientAddress } from './http/clientAddress.js'
 export { withDefaults } from './http/defaults.js'
+export { queueOnlyNames } from './http/resolvedOptions.js'
 export type { Gate } from './http/gate.js'
 export type { Visit } from './http/visit.js'
 export type { Admitted, FairQueueContext } from './http/context.js'
