@@ -207,6 +207,22 @@ describe('forgotten, or lost memory', () => {
     world.check()
   })
 
+  test('R16: a second loss within a grace lets nobody forget who was awaited in the first', async () => {
+    const { world, a, b, running, first } = await oneRunsTwoWait()
+    await world.flushAll()
+    await world.enter(b)
+    await world.talk(b)
+    await world.deleteKey('waiting')
+    await world.advance(pollIntervalMs * 1.1, { flows: false })
+    await world.talk(b)
+    await world.talk(b)
+    expect([running.runs, first.waits]).toEqual([true, true])
+    await world.talk(a)
+    await world.settle()
+    expect(names(world.server.snapshot.running)).toEqual([running.name])
+    world.check()
+  })
+
   test('R16: a ticket that tries once and meets a grace has ended, and is not asked for when the grace is over', async () => {
     const world = await World.on(redis)
     const [a] = await world.startAll(1)

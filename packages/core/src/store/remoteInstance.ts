@@ -293,7 +293,9 @@ export class RemoteInstance implements Instance {
     if (reply.full !== null) {
       // Those granted since the list before: their leases are counted from there (R13).
       const leaseFromMs = this.#knownAtMs
-      this.#knownInstances = reply.full.instances
+      // In a grace the store lists only who is back.
+      const { instances } = reply.full
+      this.#knownInstances = reply.graceMs === 0 ? instances : together(this.#knownInstances, instances)
       this.#knownAtMs = sentAtMs
       this.#ledger.applyRunning(reply.full.running, reply.full.fence, { sentAtMs, leaseFromMs })
     }
@@ -425,4 +427,9 @@ export class RemoteInstance implements Instance {
     this.#healthy = healthy
     this.#listener.healthChanged(healthy, cause)
   }
+}
+
+/** The words of both texts, each once. */
+function together(one: string, other: string): string {
+  return [...new Set(`${one} ${other}`.trim().split(' '))].join(' ')
 }
