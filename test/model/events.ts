@@ -82,6 +82,7 @@ const callers = [
       fc.oneof(
         fc.record({ concurrency: fc.constantFrom(0, 1, 1, 2, 2, 3, null) }),
         fc.record({ leaseMs: fc.constantFrom(leaseMs / 2, leaseMs * 2) }),
+        fc.record({ enabled: fc.constantFrom(false, true) }),
       ),
       async (play, process, change) => play.world.configure(process, change),
     ),

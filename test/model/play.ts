@@ -55,7 +55,7 @@ export class Play implements Playable {
     const last = world.start()
     // Whoever returns brings the operator's settings of before.
     await world.advance(times.livenessMs)
-    await world.configure(last, { concurrency: limit })
+    await world.configure(last, { concurrency: limit, enabled: true })
     await world.settle()
     await world.enter(last, limit)
     const deadline = world.nowMs + 5 * times.livenessMs + times.leaseMs

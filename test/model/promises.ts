@@ -34,6 +34,11 @@ export class ModelTicket<Owner> {
   get runs(): boolean {
     return this.lease !== undefined && this.ending === undefined
   }
+
+  /** It runs and occupies its permits; what was let in while the queue was switched off does not. */
+  get holds(): boolean {
+    return this.runs && this.lease!.counted
+  }
 }
 
 /**
@@ -98,6 +103,10 @@ export class Promises<Owner> {
 
   get running(): ModelTicket<Owner>[] {
     return this.tickets.filter((ticket) => ticket.runs)
+  }
+
+  get holders(): ModelTicket<Owner>[] {
+    return this.tickets.filter((ticket) => ticket.holds)
   }
 
   get waiting(): ModelTicket<Owner>[] {

@@ -163,6 +163,7 @@ export class StorePromises {
 
   /** A handler has started. */
   granted(ticket: Ticket): void {
+    if (!ticket.holds) return
     const standing = this.#standings.get(ticket.owner)!
     const place = this.#places.get(ticket)
     if (holds(this.#look().running, ticket)) return
@@ -234,7 +235,7 @@ export class StorePromises {
       const place = this.#places.get(ticket)
       if (place === undefined || !owner.awake || this.#standings.get(owner)!.isAway || this.isDoubtful(owner)) continue
       const leaseIsOver = nowMs >= place.capMs
-      if (ticket.runs && !holds(running, ticket) && !this.#isCutShort(place)) {
+      if (ticket.holds && !holds(running, ticket) && !this.#isCutShort(place)) {
         throw new Broken(`${ticket.name} runs, and the store does not hold its permits any more`)
       }
       if (ticket.waits && place.told && !holds(running, ticket) && !holds(waiting, ticket) && !leaseIsOver) {
@@ -246,7 +247,7 @@ export class StorePromises {
 
   /** The permits of what runs never exceed the highest limit in force since the first of them was let in (promise 1). */
   #checkLimit(): void {
-    const counted = this.#promises.running.filter((ticket) => {
+    const counted = this.#promises.holders.filter((ticket) => {
       const place = this.#places.get(ticket)
       return this.#counts(ticket) && place !== undefined && !place.letInUnaware && !place.returnedLate
     })
@@ -379,6 +380,8 @@ export class StorePromises {
   #checkOrder(ticket: Ticket, place: Place, after: Snapshot): void {
     for (const [other, { arrival, grantedAtStep, mayBeForgotten }] of this.#places) {
       if (arrival >= place.arrival || other.ending !== undefined || grantedAtStep >= 0 || mayBeForgotten) continue
+      // It passed while the queue was switched off.
+      if (other.runs && !other.holds) continue
       if (other.owner.dead || this.isDoubtful(other.owner) || other.permits > after.limit) continue
       throw new Broken(`order: ${ticket.name} overtakes ${other.name}`)
     }
@@ -388,7 +391,7 @@ export class StorePromises {
   #checkRoom(started: readonly Member[], after: Snapshot): void {
     const holders = this.#promises.tickets.filter((ticket) => {
       if (ticket.ending !== undefined) return false
-      return (ticket.runs && this.#counts(ticket)) || (holds(after.running, ticket) && !this.isDoubtful(ticket.owner))
+      return (ticket.holds && this.#counts(ticket)) || (holds(after.running, ticket) && !this.isDoubtful(ticket.owner))
     })
     const used = permitsOf(holders)
     if (used > after.limit) {

@@ -45,11 +45,7 @@ export class Expectations {
 
   /** Permits of all that run and are counted. */
   get used(): number {
-    return permitsOf(this.#holders)
-  }
-
-  get #holders(): Ticket[] {
-    return this.#promises.running.filter(({ lease }) => lease!.counted)
+    return permitsOf(this.#promises.holders)
   }
 
   /** An instance starts; `alone`: nobody is left who remembers anything. */
@@ -126,7 +122,7 @@ export class Expectations {
   check(): void {
     this.#promises.check()
     this.#checkLine()
-    for (const ticket of this.#holders) {
+    for (const ticket of this.#promises.holders) {
       if (this.#clock.now() >= this.#capOf(ticket)) throw new Broken(`${ticket.name} runs past the end of its lease`)
     }
   }

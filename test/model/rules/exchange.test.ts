@@ -27,6 +27,24 @@ describe('identity and numbers', () => {
     expect(own.runs).toBe(true)
   })
 
+  test('R1: the hint of a grant to one who has gone does not let in who came after', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const running = await world.enter(a)
+    await world.settle()
+    const gone = await world.enter(b)
+    await world.settle()
+    await world.release(running)
+    await world.talk(a)
+    await world.cancel(gone)
+    const next = await world.enter(b)
+    await world.hint(b)
+    expect(next.waits).toBe(true)
+    await world.settle()
+    expect(next.runs).toBe(true)
+    world.check()
+  })
+
   test('R2: after a loss with the clock set back a newcomer ranks behind those who come back', async () => {
     const world = await World.on(redis)
     const [a, b] = await world.startAll(2)
