@@ -10,7 +10,9 @@ const SMALLEST = '100'
 
 const lines = { [SMALLEST]: 100, '1,000': 1000, '10,000': 10_000, '100,000': 100_000 }
 const rows = await interleave(
-  Object.fromEntries(Object.entries(lines).map(([title, waiters]) => [title, () => serveLine(waiters, MEASURE_MS)])),
+  Object.fromEntries(
+    Object.entries(lines).map(([title, waiters]) => [title, () => serveLine('fairqueue', waiters, MEASURE_MS)]),
+  ),
   { warmUps: 0, rounds: ROUNDS },
 )
 

@@ -2,6 +2,8 @@ import { Redis } from 'ioredis'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hold, LineConfig } from '../line.process.js'
 import { readScriptCalls, resetCommandStats } from './commandStats.js'
+import { FloorLine } from './floorLine.js'
+import type { Contender } from './line.js'
 import { machineNow } from './monotonic.js'
 import { startRedis } from './redisServer.js'
 import { ask, startWorker, stopWorker } from './workers.js'
@@ -21,19 +23,18 @@ export interface LineSeen extends Record<string, number> {
   readonly largestInversion: number
   /** The same by the moments at which work began: the granted eight start within one another's noise. */
   readonly largestStartInversion: number
-  readonly waiting: number
 }
 
 /** Four processes, concurrency 8, hold 5 ms, with `waiters` tickets always waiting, for a while. */
-export async function serveLine(waiters: number, measureMs: number): Promise<LineSeen> {
+export async function serveLine(contender: Contender, waiters: number, measureMs: number): Promise<LineSeen> {
   const server = await startRedis()
   const observer = new Redis(server.port)
   const loops = Math.ceil((waiters + CONCURRENCY) / PROCESSES)
-  const config: LineConfig = { port: server.port, concurrency: CONCURRENCY, holdMs: HOLD_MS, loops }
+  if (contender === 'floor') await FloorLine.prepare(observer, CONCURRENCY)
+  const config: LineConfig = { contender, port: server.port, concurrency: CONCURRENCY, holdMs: HOLD_MS, loops }
   const workers = await Promise.all(Array.from({ length: PROCESSES }, () => startWorker('line.process', config)))
 
   await Promise.all(workers.map((worker) => ask(worker, 'start')))
-  while ((await observer.zcard('fairqueue:{bench}:waiting')) < waiters) await sleep(50)
   await sleep(1000)
 
   await Promise.all(workers.map((worker) => ask(worker, 'record')))
@@ -42,7 +43,6 @@ export async function serveLine(waiters: number, measureMs: number): Promise<Lin
   await sleep(measureMs)
   const { calls, microseconds } = await readScriptCalls(observer)
   const toMs = machineNow()
-  const waiting = (await observer.zcard('fairqueue:{bench}:waiting')) - 1
   await sleep(10 * HOLD_MS)
   const holds = (await Promise.all(workers.map((worker) => ask<Hold[]>(worker, 'report')))).flat()
 
@@ -60,9 +60,8 @@ export async function serveLine(waiters: number, measureMs: number): Promise<Lin
     busyShare: heldMs / (CONCURRENCY * (toMs - fromMs)),
     callsPerGrant: calls / grants,
     redisUsPerGrant: microseconds / grants,
-    largestInversion: largestInversion(holds, ({ fence }) => fence),
+    largestInversion: largestInversion(holds, ({ grant }) => grant),
     largestStartInversion: largestInversion(holds, ({ startedAtMs }) => startedAtMs),
-    waiting,
   }
 }
 
