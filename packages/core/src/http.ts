@@ -14,6 +14,7 @@ export function openGate<Request>(options: GateOptions<Request>): Gate<Request> 
 export { optionError, readBoolean, readDurationMs, readWord } from './base/options.js'
 export { answerBody, answerHeaders, sendAnswer } from './http/answer.js'
 export { clientAddress } from './http/clientAddress.js'
+export { continueOnRead } from './http/continueOnRead.js'
 export { withDefaults } from './http/defaults.js'
 export { queueOnlyNames } from './http/resolvedOptions.js'
 export type { Gate } from './http/gate.js'

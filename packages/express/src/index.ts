@@ -1,5 +1,5 @@
 export { createFairQueue, fairQueue } from './fairQueue.js'
 export type { FairQueueFactory, FairQueueMiddleware } from './fairQueue.js'
 export type { ChosenQueueOptions, FairQueueMiddlewareOptions, OwnQueueOptions, SharedQueueOptions } from './options.js'
-export { clientAddress } from '@fairqueue/core/http'
+export { clientAddress, continueOnRead } from '@fairqueue/core/http'
 export type { ClientAddressOptions, FairQueueContext, Refusal } from '@fairqueue/core/http'

@@ -13,6 +13,7 @@ export type WarningCode =
   | 'FQ_LOST_HEADERS'
   | 'FQ_REACHED_TWICE'
   | 'FQ_HELD_WHILE_WAITING'
+  | 'FQ_BODY_FLOWS'
 
 /** The default: Node's own warnings, which a process prints on stderr and can listen to (`process.on('warning')`). */
 export const processLogger: Logger = {

@@ -11,6 +11,7 @@ export class Findings {
   readonly #logger: Logger | undefined
   readonly #queue: FairQueueCore | null
   #lostHeadersTold = false
+  #bodyFlowsTold = false
 
   /** Without a logger the queue's counts. */
   constructor(logger: Logger | undefined, queue: FairQueueCore | null) {
@@ -48,6 +49,17 @@ export class Findings {
       queue,
       'FQ_HELD_WHILE_WAITING',
       `A request waited in vain for queue ${show(queue.name)} while it held a place in ${others}. Where another route takes them the other way round, both wait for each other until their time is up: take them in the same order everywhere.`,
+    )
+  }
+
+  /** A request waits while somebody before the gate reads its body. */
+  bodyFlows(queue: FairQueueCore): void {
+    if (this.#bodyFlowsTold) return
+    this.#bodyFlowsTold = true
+    this.#warn(
+      queue,
+      'FQ_BODY_FLOWS',
+      `A request waits for queue ${show(queue.name)} while something before it reads its body, and the handler will not get what is read meanwhile. Mount the queue before whatever reads, or after it has read all.`,
     )
   }
 

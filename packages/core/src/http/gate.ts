@@ -20,8 +20,12 @@ import { isOver } from './presence.js'
 import { describeRefusal, type Refusal } from './refusal.js'
 import { isQueue, resolveHttpOptions, type ResolvedHttpOptions } from './resolvedOptions.js'
 import { SendWatch } from './sendWatch.js'
+import { mayLoseBody } from './unreadBody.js'
 import { Wait, type WaitTerms } from './wait.js'
 import type { Visit } from './visit.js'
+
+const BODY_TAKEN =
+  'With "upload" a request must come with its body unread, or read to its end, and something before has begun to read it: while the request waits, parts of the body could get lost. Mount the queue before whatever reads.'
 
 /**
  * Stands in front of a route: takes a place for each request, lets it wait, tells it, lets it in or refuses it, and frees the place when
@@ -95,6 +99,10 @@ export class Gate<Request> {
       visit.proceed(new Admission(visit, this.#slotTerms, null, null, null))
       return
     }
+    if (this.#options.upload && mayLoseBody(visit.req)) {
+      visit.fail(new OptionError('upload', BODY_TAKEN))
+      return
+    }
     let queue: FairQueueCore
     let ticket: Ticket | undefined
     let held: HeldPlace | undefined
@@ -121,6 +129,7 @@ export class Gate<Request> {
       if (outcome !== null && isGranted(outcome) && !streamed) showWait(visit.res, outcome.waitedMs)
       this.#settle(visit, queue, ticket, outcome, streamed)
     })
+    if (mayLoseBody(visit.req)) this.#findings.bodyFlows(queue)
     wait.begin(this.#asksToBeTold(visit.req))
   }
 

@@ -29,6 +29,12 @@ export interface HttpOptions<Request> {
   readonly statusDelayMs?: Duration
   /** How often a waiting stream shows that it lives. Greater than 0. Default 15 s. */
   readonly heartbeatMs?: Duration
+  /**
+   * The queue stands before the parser of a large body (multer, busboy, a proxy): the body stays with its sender until the turn has come.
+   * true checks each request for that: one whose body something before has begun to read is an `OptionError` for the framework's error
+   * handling, since parts of it could get lost. Refusals over the limit are 429 unless `statusCode` says otherwise. Default false.
+   */
+  readonly upload?: boolean
   /** Who is told of the wait in a stream of events: who asked for it in `Accept` (`'auto'`, default), everybody, nobody. */
   readonly sse?: 'auto' | 'always' | 'never'
   /**

@@ -1,6 +1,14 @@
 import { OptionError } from '../base/errors.js'
 import type { Logger } from '../base/logger.js'
-import { optionError, readDurationMs, readInteger, readWord, refuseUnknown, show } from '../base/options.js'
+import {
+  optionError,
+  readBoolean,
+  readDurationMs,
+  readInteger,
+  readWord,
+  refuseUnknown,
+  show,
+} from '../base/options.js'
 import type { FairQueueCore } from '../queue/fairQueue.js'
 import { queueOptionNames, type FairQueueOptions } from '../queue/options.js'
 import type { Message } from './answer.js'
@@ -22,6 +30,7 @@ export interface ResolvedHttpOptions<Request> extends RefusalTerms {
   readonly maxWaitMs: number | ((request: Request) => unknown) | undefined
   readonly statusDelayMs: number
   readonly heartbeatMs: number
+  readonly upload: boolean
   readonly sse: 'auto' | 'always' | 'never'
   readonly sseFormat: SseFormat
   readonly abortGraceMs: number
@@ -40,6 +49,7 @@ const known: Readonly<Record<keyof HttpOptions<unknown>, true>> = {
   maxWaitMs: true,
   statusDelayMs: true,
   heartbeatMs: true,
+  upload: true,
   sse: true,
   sseFormat: true,
   abortGraceMs: true,
@@ -71,6 +81,7 @@ export function resolveHttpOptions<Request>(options: GateOptions<Request>): Reso
   if (logger !== undefined && typeof logger?.warn !== 'function')
     throw optionError('logger', 'an object with a function "warn"', logger)
   for (const name of ['keyGenerator', 'skip', 'handler', 'onRejected'] as const) checkFunction(name, options[name])
+  const upload = readBoolean('upload', withDefault(options.upload, false))
   const duration = (name: keyof HttpOptions<Request>, fallback: number, min = 0): number =>
     readDurationMs(name, withDefault(options[name], fallback), { min })
   return {
@@ -85,11 +96,12 @@ export function resolveHttpOptions<Request>(options: GateOptions<Request>): Reso
     maxWaitMs: maxWaitOf(options),
     statusDelayMs: duration('statusDelayMs', 250),
     heartbeatMs: duration('heartbeatMs', 15_000, 1),
+    upload,
     sse: readWord('sse', withDefault(options.sse, 'auto'), ['auto', 'always', 'never']),
     sseFormat: sseFormats[readWord('sseFormat', withDefault(options.sseFormat, 'universal'), formatNames)],
     abortGraceMs: duration('abortGraceMs', 5000),
     sendGraceMs: duration('sendGraceMs', 10_000),
-    statusCode: readStatusOverride(options.statusCode),
+    statusCode: readStatusOverride(withDefault(options.statusCode, upload ? 429 : undefined)),
     message: readMessage(options.message),
     onRejected: options.onRejected,
     printPolicy: readPrinter(withDefault(options.standardHeaders, 'draft-8')),

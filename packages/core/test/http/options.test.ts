@@ -20,6 +20,7 @@ const bad: Readonly<Record<string, readonly unknown[]>> = {
   heartbeatMs: [...durations, 0],
   abortGraceMs: durations,
   sendGraceMs: durations,
+  upload: [0, 1, '', 'true', null, {}, []],
   sse: words,
   sseFormat: [...words, 'comments', 'toString'],
   statusCode: [...numbers.slice(0, -1), 0, 200, 399, 600],
