@@ -11,5 +11,5 @@ export type {
   OwnQueueOptions,
   SharedQueueOptions,
 } from './options.js'
-export { clientAddress } from '@fairqueue/core/http'
+export { clientAddress, continueOnRead } from '@fairqueue/core/http'
 export type { ClientAddressOptions, FairQueueContext, Refusal } from '@fairqueue/core/http'
