@@ -107,15 +107,11 @@ export class StorePromises {
     this.#graceUntilMs = Infinity
     if (everything || this.#unheard.size > 0) this.#unheardLosses += 1
     this.#rolledBackTo = run
-    for (const [process, standing] of this.#standings) {
-      if (
-        this.#promises.tickets.some(
-          (ticket) => ticket.owner === process && ticket.ending === undefined && this.#places.get(ticket)?.told,
-        )
-      ) {
-        standing.isAway = true
-        if (everything) this.#unheard.add(process)
-      }
+    for (const [ticket, place] of this.#places) {
+      if (ticket.ending !== undefined) continue
+      if (place.told) this.#standings.get(ticket.owner)!.isAway = true
+      // Also who has not been told yet: the answer may be on its way.
+      if (everything) this.#unheard.add(ticket.owner)
     }
     // An arrival whose reply and store were lost is numbered anew.
     for (const place of this.#places.values()) place.mayBeForgotten = !place.told
@@ -146,7 +142,6 @@ export class StorePromises {
     // It hears of what the store has forgotten since.
     if (words !== '' && process !== undefined && this.#lossAtStep > (this.#executedAtStep.get(call) ?? 0)) {
       this.#standings.get(process)!.isAway = true
-      if (this.#unheardLosses > 0) this.#unheard.add(process)
     }
   }
 
@@ -189,8 +184,8 @@ export class StorePromises {
     }
     const { named } = argumentsOf(call)
     const { word, graceMs } = replyHeadOf(call, reply)
-    if (named['epoch'] !== '' && named['epoch'] !== before.epoch)
-      this.#noteEvidence(this.#processOf(named['instance']!))
+    const process = this.#processOf(named['instance'] ?? '')
+    if (process !== undefined && !isCopy) this.#hear(process, named['epoch'] !== '' && named['epoch'] !== before.epoch)
     if (named['run'] === this.#rolledBackTo) this.#rolledBackTo = undefined
     if (before.leaseMs !== after.leaseMs && before.epoch !== '') this.#capsChangedAtStep = this.#step
     if (this.#limits.at(-1)?.limit !== after.limit) this.#limits.push({ fromStep: this.#step, limit: after.limit })
@@ -201,7 +196,6 @@ export class StorePromises {
     if (call.script.name === 'rejoin') this.#noteReturn(started)
     else this.#checkGrants(started, after)
 
-    const process = this.#processOf(named['instance'] ?? '')
     if (process === undefined) return
     const standing = this.#standings.get(process)!
     const batch = Number(named['batch'])
@@ -280,10 +274,10 @@ export class StorePromises {
     return this.#time.nowMs >= capMs && (this.#jumpAtStep > grantedAtStep || this.#capsChangedAtStep > acceptedAtStep)
   }
 
-  /** Whoever comes from a memory that was lost shows that it was. Of one before that, it need not know. */
-  #noteEvidence(process: ModelProcess | undefined): void {
-    if (this.#unheardLosses > 1 && process !== undefined) this.#unheard.delete(process)
-    else this.#unheard.clear()
+  /** Whoever comes from a lost memory shows that it was lost. Of one before that, it need not know. */
+  #hear(process: ModelProcess, comesFromAnother: boolean): void {
+    if (comesFromAnother && this.#unheardLosses === 1) this.#unheard.clear()
+    else this.#unheard.delete(process)
     if (this.#unheard.size === 0) this.#unheardLosses = 0
   }
 

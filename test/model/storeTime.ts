@@ -18,6 +18,11 @@ export class StoreTime {
     return Math.max(Math.floor(this.serverMs) + this.#skewMs, this.#lastMs ?? -Infinity)
   }
 
+  /** No call has told it yet, since the start or since all was forgotten: it is whatever the server's clock says. */
+  get isOpen(): boolean {
+    return this.#lastMs === undefined
+  }
+
   /** A call is executed now; how long the store had been silent before. */
   tick(): number {
     const { nowMs } = this

@@ -184,7 +184,8 @@ export class World {
   /** The server's wall clock is set; processes have clocks of their own. */
   jump(ms: number): void {
     this.time.serverMs += ms
-    if (ms > 0) this.watch.jumped()
+    if (this.time.isOpen) this.watch.timeMoved(ms)
+    else if (ms > 0) this.watch.jumped()
   }
 
   // Faults.
