@@ -4,7 +4,7 @@ import { times } from '../process.js'
 import { argumentsOf, replyHeadOf } from '../server.js'
 import { World } from '../world.js'
 
-const { livenessMs, storeTimeoutMs } = times
+const { livenessMs, pollIntervalMs, storeTimeoutMs } = times
 const redis = useRedis()
 
 describe('identity and numbers', () => {
@@ -59,6 +59,43 @@ describe('identity and numbers', () => {
     await world.release(running)
     await world.settle()
     expect([waiting.runs, newcomer.waits]).toEqual([true, true])
+  })
+
+  test('R2: fences grow over a lost memory and a clock that is set back', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    const running = await world.enter(a)
+    const waiting = await world.enter(a)
+    await world.settle()
+    await world.advance(100)
+    await world.release(running)
+    await world.settle()
+    world.jump(-60_000)
+    await world.flushAll()
+    await world.advance(livenessMs)
+    await world.release(waiting)
+    const newcomer = await world.enter(a)
+    await world.settle()
+    expect(newcomer.lease!.fence).toBeGreaterThan(waiting.lease!.fence)
+  })
+
+  test('R2: a lease that is learned of from a list has a fence of its own', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const running = await world.enter(a)
+    await world.settle()
+    const waiting = await world.enter(b)
+    await world.settle()
+    world.jump(-60_000)
+    await world.release(running)
+    await world.talk(a)
+    b.pipes.hints.length = 0
+    await world.advance(pollIntervalMs * 1.1)
+    expect(waiting.runs).toBe(true)
+    await world.release(waiting)
+    const next = await world.enter(b)
+    await world.talk(b)
+    expect(next.lease!.fence).toBeGreaterThan(waiting.lease!.fence)
   })
 })
 

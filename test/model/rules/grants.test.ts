@@ -85,6 +85,19 @@ describe('learning of a grant', () => {
     expect([waiting.ending, next.runs]).toEqual(['cancelled', true])
   })
 
+  test('R10: the hint of a grant to a ticket that its instance does not know is given back at once', async () => {
+    const { world, a, b, running, waiting } = await oneRunsOneWaits()
+    await world.cancel(waiting)
+    await world.settle()
+    const unknown = `${'2'.repeat(16)}:${b.id}:zz.1:1:unknown`
+    await world.server.command('ZADD', 'fairqueue:{q}:waiting', 2, unknown)
+    await world.release(running)
+    await world.talk(a)
+    expect(world.server.snapshot.running.map(({ key }) => key)).toEqual(['unknown'])
+    await world.settle()
+    expect(world.server.snapshot.running).toEqual([])
+  })
+
   test('R11: a poll that was executed before a grant and answered after it does not end the lease', async () => {
     const { world, a, b, running, waiting } = await oneRunsOneWaits()
     await world.advance(pollIntervalMs * 1.1, { flows: false })

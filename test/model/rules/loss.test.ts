@@ -2,6 +2,7 @@ import type { FairQueueOptions } from '@fairqueue/core'
 import { describe, expect, test } from 'vitest'
 import { useRedis } from '../../kit/clients.js'
 import { times, type ModelProcess } from '../process.js'
+import type { ModelTicket } from '../promises.js'
 import { argumentsOf, type KeyName } from '../server.js'
 import { World } from '../world.js'
 
@@ -51,6 +52,25 @@ describe('forgotten, or lost memory', () => {
     expect(running.runs).toBe(true)
   })
 
+  test('R14: whoever comes past its time is forgotten, also if nobody has swept it away yet', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const running = await world.enter(a)
+    await world.settle()
+    world.freeze(a)
+    // Changes of settings break the silence and sweep nothing.
+    for (const maxQueueSize of [5, 6, 7]) {
+      await world.advance(livenessMs * 0.4, { flows: false })
+      await world.configure(b, { maxQueueSize })
+      await world.talk(b)
+    }
+    expect(names(world.server.snapshot.running)).toEqual([running.name])
+    await world.thaw(a)
+    await world.settle()
+    expect(running.ending).toBe('leaseLost')
+    expect(names(world.server.snapshot.running)).toEqual([])
+  })
+
   test.each<KeyName>(['waiting', 'running', 'instances', 'state'])(
     'R15: the loss of the key "%s" alone is noticed, and no ticket of it is',
     async (name) => {
@@ -78,6 +98,36 @@ describe('forgotten, or lost memory', () => {
     expect(first.runs).toBe(true)
     expect(second.waits).toBe(true)
     world.check()
+  })
+
+  test('R15: a newcomer who is the first to call a server with an old memory is not let in beside those who run', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    await world.release(await letIn(world, a))
+    await world.settle()
+    await world.dump()
+    const running = await letIn(world, a)
+    await world.restartFromDump()
+    const fresh = world.start()
+    const early = await world.enter(fresh)
+    await world.talk(fresh)
+    expect([running.runs, early.waits]).toEqual([true, true])
+    await world.settle()
+    expect(names(world.server.snapshot.running)).toEqual([running.name])
+    world.check()
+  })
+
+  test('R15: a late message from before a restart is not taken for another one', async () => {
+    const { world, a } = await oneRunsTwoWait()
+    await world.configure(a, { maxQueueSize: 5 })
+    await world.settle()
+    const change = world.executedCalls.findLast(({ script }) => script.name === 'configure')!
+    await world.dump()
+    await world.restartFromDump()
+    await world.advance(livenessMs)
+    const { epoch } = world.server.snapshot
+    await world.executeCopy(change)
+    expect(world.server.snapshot.epoch).toBe(epoch)
   })
 
   test('R15: where the identity is not to be had, a gap in the batches tells', async () => {
@@ -393,6 +443,14 @@ describe('forgotten, or lost memory', () => {
     expect(ends[0]).toBeGreaterThan(world.time.nowMs + longestWaitMs)
   })
 })
+
+/** A ticket that runs. */
+async function letIn(world: World, process: ModelProcess): Promise<ModelTicket<ModelProcess>> {
+  const ticket = await world.enter(process)
+  await world.settle()
+  expect(ticket.runs).toBe(true)
+  return ticket
+}
 
 /** The queue as a process sees it. */
 async function ask(world: World, { queue }: ModelProcess) {
