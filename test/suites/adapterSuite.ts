@@ -12,6 +12,8 @@ import { raceTests } from './adapter/races.js'
 import { refusalTests } from './adapter/refusals.js'
 import { slotTests } from './adapter/slots.js'
 import { storeFailureTests } from './adapter/storeFailures.js'
+import { twiceTests } from './adapter/twice.js'
+import { uploadTests } from './adapter/uploads.js'
 import { waitingTests } from './adapter/waiting.js'
 
 /**
@@ -48,6 +50,12 @@ export function adapterSuite(adapter: Adapter): void {
     describe('a place', () => {
       slotTests(adapter)
       endTests(adapter)
+    })
+    describe('a request that comes to one queue twice,', () => {
+      twiceTests(adapter)
+    })
+    describe('an upload', () => {
+      uploadTests(adapter)
     })
     describe('races', () => {
       raceTests(adapter)
