@@ -8,6 +8,7 @@
 --@arg livenessMs number  of this instance
 --@arg terms      string  JSON, like `exchange`
 --@arg channel    string  how the wake channels' names begin
+--@arg changeId   string  names this change: the same again changes nothing, since client libraries repeat calls (R5)
 --@arg ifVersion  string  change only if this is the version in force; empty: whatever it is
 --@arg values     string  JSON: name → new value as text, or false to clear it
 --@arg by         string  who makes the change
@@ -26,16 +27,19 @@ local declaring, rejoining = false, false
 --@include settings
 
 local record = storedRecord()
-local conflicts = ifVersion ~= '' and tonumber(ifVersion) ~= record.version
-if not conflicts then
+local repeated = redis.call('HGET', state, 'changeId') == changeId
+local conflicts = not repeated and ifVersion ~= '' and tonumber(ifVersion) ~= record.version
+local applies = not conflicts and not repeated
+if applies then
   for name, value in pairs(cjson.decode(values)) do record.operator[name] = value or nil end
   record.version = record.version + 1
   record.by = by
   putInForce(record)
+  change('changeId', changeId)
   leaseEnd = now + math.ceil(leaseMs)
   leaseEndText = string.format('%d', leaseEnd)
 end
-local mayGrant, nudge = not conflicts, not conflicts
+local mayGrant, nudge = not conflicts, applies
 --@include grant
 --@include hints
 --@include close

@@ -99,6 +99,20 @@ describe('identity and numbers', () => {
   })
 })
 
+describe('a change of settings', () => {
+  test('R5: that the library sends again is made once, and answered as made', async () => {
+    const world = await World.on(redis)
+    const [a, b] = await world.startAll(2)
+    const change = a.queue.configure({ concurrency: 3 }, { ifVersion: 0 })
+    await world.execute(a, { stays: true })
+    await world.talk(a)
+    expect(await change).toMatchObject({ version: 1 })
+    const status = b.queue.status()
+    await world.settle()
+    expect(await status).toMatchObject({ version: 1, concurrency: 3 })
+  })
+})
+
 describe('the exchange', () => {
   test('R4: a batch that the library sends again is applied once, and answered the same', async () => {
     const world = await World.on(redis)

@@ -1,3 +1,4 @@
+import { randomId } from '../base/randomId.js'
 import type { JoinOptions } from '../store/contract.js'
 import type {
   ConfigureReply,
@@ -93,6 +94,7 @@ export class RedisExchanger implements Exchanger {
       livenessMs: this.#options.livenessMs,
       terms: this.#writeTerms(standing.keepMs),
       channel: this.#link.channelPrefix,
+      changeId: randomId(),
       ifVersion: change.ifVersion === null ? '' : String(change.ifVersion),
       values: writeChange(change.values),
       by: change.by ?? '',

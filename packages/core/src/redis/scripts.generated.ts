@@ -35,6 +35,8 @@ export interface ConfigureArguments {
   readonly terms: string
   /** how the wake channels' names begin */
   readonly channel: string
+  /** names this change: the same again changes nothing, since client libraries repeat calls (R5) */
+  readonly changeId: string
   /** change only if this is the version in force; empty: whatever it is */
   readonly ifVersion: string
   /** JSON: name → new value as text, or false to clear it */
@@ -52,11 +54,11 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: '8d8f63658b0abdebe3a66097d00808c9d7fd2d23',
+  sha1: 'a5692652b455a8bdf997ebb4438a632f122dac18',
   keys: ['waiting', 'running', 'instances', 'state'],
-  args: ['instance', 'standing', 'livenessMs', 'terms', 'channel', 'ifVersion', 'values', 'by'],
+  args: ['instance', 'standing', 'livenessMs', 'terms', 'channel', 'changeId', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local instance, standing, livenessMs, terms, channel, ifVersion, values, by = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local instance, standing, livenessMs, terms, channel, changeId, ifVersion, values, by = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local batch = nil
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
@@ -212,16 +214,19 @@ end
 local leaseEnd = now + math.ceil(leaseMs)
 local leaseEndText = string.format('%d', leaseEnd)
 local record = storedRecord()
-local conflicts = ifVersion ~= '' and tonumber(ifVersion) ~= record.version
-if not conflicts then
+local repeated = redis.call('HGET', state, 'changeId') == changeId
+local conflicts = not repeated and ifVersion ~= '' and tonumber(ifVersion) ~= record.version
+local applies = not conflicts and not repeated
+if applies then
   for name, value in pairs(cjson.decode(values)) do record.operator[name] = value or nil end
   record.version = record.version + 1
   record.by = by
   putInForce(record)
+  change('changeId', changeId)
   leaseEnd = now + math.ceil(leaseMs)
   leaseEndText = string.format('%d', leaseEnd)
 end
-local mayGrant, nudge = not conflicts, not conflicts
+local mayGrant, nudge = not conflicts, applies
 local ownGrants, otherGrants = {}, {}
 local passedOver = 0
 local free = 0
@@ -346,6 +351,7 @@ export function configureArguments(keys: ConfigureKeys, args: ConfigureArguments
     args.livenessMs,
     args.terms,
     args.channel,
+    args.changeId,
     args.ifVersion,
     args.values,
     args.by,
