@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
+import { clientAddress, type ClientAddressOptions } from '@fairqueue/core/http'
 import type { Adapter, AdapterOptions } from './adapter.js'
 import { openGate, openSite, runningIs } from './site.js'
 
 export function keyTests(adapter: Adapter): void {
   const askWith = async (
-    keyGenerator: () => unknown,
+    keyGenerator: (request: never) => unknown,
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<{ status: number; body: string; keys: (string | null)[] }> => {
     const { gate, queue } = openGate(adapter, {
       concurrency: 1,
@@ -16,7 +18,7 @@ export function keyTests(adapter: Adapter): void {
       showErrors: true,
       routes: [{ path: '/', gate, handler: ({ text }) => text('ran') }],
     })
-    const { status, body } = await site.get('/')
+    const { status, body } = await site.get('/', headers)
     await runningIs(queue, 0)
     return { status, body, keys }
   }
@@ -53,5 +55,18 @@ export function keyTests(adapter: Adapter): void {
     const { status, body, keys } = await askWith(keyGenerator)
     expect([status, keys]).toEqual([500, []])
     expect(body).toContain(message)
+  })
+
+  it.each<[string, ClientAddressOptions, string]>([
+    ['the socket, whatever a client makes up', {}, '127.0.0.1'],
+    ['what a trusted proxy has added', { trustProxy: ['127.0.0.0/8'] }, '8.8.8.8'],
+    [
+      "what the framework takes for the client's, which by default trusts nobody",
+      { trustProxy: 'framework' },
+      '127.0.0.1',
+    ],
+  ])('B26: may be clientAddress(), which takes %s', async (_what, options, key) => {
+    const { keys } = await askWith(clientAddress(options), { 'X-Forwarded-For': '9.9.9.9, 8.8.8.8' })
+    expect(keys).toEqual([key])
   })
 }
