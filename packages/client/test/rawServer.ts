@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 
 /** One request as it came. */
 export interface Received {
@@ -12,9 +12,14 @@ export interface Received {
   readonly res: ServerResponse
 }
 
-/** Expects it to become true in time; patient, for machines that are busy. */
+/** How long a test waits for what must come; much, because a machine may be busy. */
+const PATIENCE_MS = 30_000
+
+vi.setConfig({ testTimeout: 2 * PATIENCE_MS })
+
+/** Expects it to become true in time. */
 export function eventually<Value>(read: () => Value | Promise<Value>): ReturnType<typeof expect.poll<Value>> {
-  return expect.poll(read, { interval: 2, timeout: 10_000 })
+  return expect.poll(read, { interval: 2, timeout: PATIENCE_MS })
 }
 
 /** A server that knows nothing of queues and answers each request as the test says; the last of the answers goes on for all that follow. */
