@@ -1,0 +1,79 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Refusal } from '@fairqueue/express'
+import { aiSdkClients } from './clients/aiSdk.js'
+import { anthropicClients } from './clients/anthropic.js'
+import { browserClients, closeBrowser } from './clients/browser.js'
+import type { Client } from './clients/client.js'
+import { eventSourceClients } from './clients/eventSource.js'
+import { fetchClients } from './clients/fetch.js'
+import { mcpClients } from './clients/mcp.js'
+import { openaiClients } from './clients/openai.js'
+import { otherSdkClients } from './clients/otherSdks.js'
+import { measureDoor, measureStream, measureWait, type Finding, type WaitName } from './measure.js'
+import { page, readPage, withTable } from './table.js'
+
+const clients: readonly Client[] = [
+  ...browserClients,
+  ...eventSourceClients,
+  ...fetchClients,
+  ...aiSdkClients,
+  ...openaiClients,
+  ...anthropicClients,
+  ...otherSdkClients,
+  ...mcpClients,
+]
+
+const columns: Readonly<Record<string, (client: Client) => Promise<Finding>>> = {
+  ...Object.fromEntries(
+    (['by default', 'universal', 'plain', 'comment', 'silence'] satisfies WaitName[]).map((wait) => [
+      wait,
+      (client: Client) => measureWait(client, wait),
+    ]),
+  ),
+  'refused at the door': (client) => measureDoor(client),
+  'refused in the stream': measureStream,
+}
+
+/** What must hold whatever the page says. */
+const always: Readonly<Record<string, RegExp>> = {
+  'by default': /^(shown|whole)/,
+  silence: /^whole$/,
+  'refused at the door': /503|error/,
+}
+
+describe('a client that has to wait in front of Express', () => {
+  const rows: string[][] = []
+
+  afterAll(closeBrowser)
+
+  it.each(clients)(
+    '$name gets the whole answer by default and in silence',
+    async (client) => {
+      const row = [client.name]
+      for (const [column, measure] of Object.entries(columns)) {
+        const { cell, reason } = await measure(client)
+        expect.soft(cell, `${column}: ${String(reason)}`).toMatch(always[column] ?? /^/)
+        row.push(cell)
+      }
+      rows.push(row)
+    },
+    60_000,
+  )
+
+  it('is on the page docs/compatibility.md as it was measured; `npm test -- test/compatibility -u` writes it anew', async () => {
+    expect(rows.map(([name]) => name)).toEqual(clients.map(({ name }) => name))
+    await expect(withTable(readPage(), 'clients', ['client', ...Object.keys(columns)], rows)).toMatchFileSnapshot(page)
+  })
+})
+
+describe('Clients that look for a reason in a body of their own', () => {
+  const own = [...openaiClients, ...aiSdkClients.filter(({ name }) => name.endsWith('streamText'))]
+
+  it.each(own)('$name finds it when the option `message` sends one', async (client) => {
+    const message = (_req: unknown, refusal: Refusal) => ({
+      type: 'error',
+      error: { message: refusal.message, type: 'overloaded_error' },
+    })
+    expect(await measureDoor(client, { message })).toMatchObject({ cell: '503, reason' })
+  })
+})
