@@ -88,18 +88,20 @@ export class Play implements Playable {
     const calls = world.executedCalls.length - before
     if (calls > 0) throw new Broken(`nobody has a ticket, and still there were ${calls} calls`)
 
+    // The first one after such a silence may meet the rest of a grace.
+    const probe = await world.enter(last)
+    for (let waitedMs = 0; !probe.runs && waitedMs < times.livenessMs; waitedMs += 100) await world.advance(100)
+    if (!probe.runs) throw new Broken('stuck: everything has ended, and still nobody is let in')
+    // Long enough to see that others are dead; if nobody called, that would cost nobody anything.
+    await world.advance(times.livenessMs * 0.8)
+    await world.release(probe)
+    await world.settle()
+
     const status = last.queue.status()
     await world.settle()
     const { running, waiting } = await status
     if (running !== 0 || waiting !== 0)
       throw new Broken(`leaked: everything has ended, and the store counts ${running} running, ${waiting} waiting`)
-
-    // The first one after such a silence may meet the rest of a grace.
-    const probe = await world.enter(last)
-    for (let waitedMs = 0; !probe.runs && waitedMs < times.livenessMs; waitedMs += 100) await world.advance(100)
-    if (!probe.runs) throw new Broken('stuck: everything has ended, and still nobody is let in')
-    await world.release(probe)
-    await world.settle()
 
     const tickets = []
     for (let i = 0; i < limit; i += 1) tickets.push(await world.enter(last))
