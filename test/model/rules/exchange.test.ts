@@ -36,7 +36,8 @@ describe('identity and numbers', () => {
     await world.settle()
     await world.release(running)
     await world.talk(a)
-    await world.cancel(gone)
+    // Both go out in one batch.
+    gone.ticket.cancel()
     const next = await world.enter(b)
     await world.hint(b)
     expect(next.waits).toBe(true)

@@ -6,7 +6,7 @@ import type { ModelTicket } from '../promises.js'
 import { argumentsOf, type KeyName } from '../server.js'
 import { World } from '../world.js'
 
-const { livenessMs, pollIntervalMs, storeTimeoutMs } = times
+const { livenessMs, pollIntervalMs, storeTimeoutMs, leaseMs } = times
 const redis = useRedis()
 
 function names(tickets: readonly { readonly name?: string; readonly key?: string }[]): (string | undefined)[] {
@@ -96,7 +96,7 @@ describe('forgotten, or lost memory', () => {
     await world.advance(livenessMs)
     // The one that has ended may stand there until its instance has looked.
     expect(first.runs).toBe(true)
-    expect(second.waits).toBe(true)
+    expect(names(world.server.snapshot.waiting)).toEqual([second.name])
     world.check()
   })
 
@@ -273,6 +273,43 @@ describe('forgotten, or lost memory', () => {
     world.check()
   })
 
+  test('R16: also when the first to notice the next loss has no tickets', async () => {
+    const { world, b, running, first } = await oneRunsTwoWait()
+    await world.deleteKey('waiting')
+    await world.settle()
+    await world.advance(pollIntervalMs * 1.1)
+    await world.cancel(first)
+    await world.settle()
+    await world.deleteKey('instances')
+    const other = await world.enter(b)
+    await world.talk(b)
+    expect([running.runs, other.waits]).toEqual([true, true])
+    await world.settle()
+    world.check()
+  })
+
+  test('R16: somebody who has only just come is awaited too', async () => {
+    const { world, a, b, running, first } = await oneRunsTwoWait({ concurrency: 1 })
+    await world.cancel(first)
+    await world.settle()
+    await world.configure(a, { concurrency: 2 })
+    await world.settle()
+    const second = world.promises.running.find(({ name }) => name !== running.name)!
+    await world.release(second)
+    const c = world.start()
+    const newcomer = await world.enter(c)
+    await world.settle()
+    expect(newcomer.runs).toBe(true)
+    await world.flushAll()
+    await world.advance(livenessMs / 3 + 10, { flows: false })
+    const next = await world.enter(b)
+    await world.talk(a)
+    await world.talk(b)
+    expect(next.waits).toBe(true)
+    await world.settle()
+    world.check()
+  })
+
   test('R16: a ticket that tries once and meets a grace has ended, and is not asked for when the grace is over', async () => {
     const world = await World.on(redis)
     const [a] = await world.startAll(1)
@@ -399,6 +436,51 @@ describe('forgotten, or lost memory', () => {
     world.check()
   })
 
+  test('R18: a late copy of a rejoin brings nobody back who has ended since', async () => {
+    const { world, a, running, first } = await oneRunsTwoWait()
+    await world.flushAll()
+    await world.advance(livenessMs)
+    const rejoin = world.executedCalls.findLast(({ script, from }) => script.name === 'rejoin' && from === a.pipes)!
+    await world.release(running)
+    await world.settle()
+    await world.executeCopy(rejoin)
+    expect(names(world.server.snapshot.running)).toEqual([first.name])
+  })
+
+  test('R18: a running ticket comes back with its permits and with what is left of its lease', async () => {
+    const world = await World.on(redis, { concurrency: 2 })
+    const [a, b] = await world.startAll(2)
+    const running = await world.enter(a, 2)
+    await world.advance(livenessMs / 2)
+    await world.flushAll()
+    await world.advance(livenessMs)
+    const other = await world.enter(b)
+    await world.settle()
+    expect([running.runs, other.waits]).toEqual([true, true])
+    const [member] = world.server.snapshot.running
+    const endsAtMs = Number(await world.server.command('ZSCORE', 'fairqueue:{q}:running', member!.text))
+    expect(endsAtMs - world.time.nowMs).toBeLessThanOrEqual(leaseMs - livenessMs * 1.5)
+  })
+
+  test.each([
+    { made: 1, known: 2, limit: 3 },
+    { made: 2, known: 1, limit: 5 },
+  ])(
+    'R18: settings of version $made that a fresh process has made meet a survivor who knows version $known: the higher one counts',
+    async ({ made, known, limit }) => {
+      const { world, b } = await oneRunsTwoWait()
+      for (let version = 1; version <= known; version += 1) await world.configure(b, { concurrency: 3 })
+      await world.settle()
+      await world.flushAll()
+      const fresh = world.start()
+      await world.talk(fresh)
+      for (let version = 1; version <= made; version += 1) await world.configure(fresh, { concurrency: 5 })
+      await world.talk(fresh)
+      await world.advance(livenessMs)
+      expect(world.server.snapshot.limit).toBe(limit)
+    },
+  )
+
   test('R19: when Redis was silent for long, the first who calls does not take all others for dead', async () => {
     const { world, a, b, running, first } = await oneRunsTwoWait()
     await world.advance(livenessMs * 1.1, { flows: false })
@@ -434,6 +516,39 @@ describe('forgotten, or lost memory', () => {
     expect(world.executedCalls.map(({ script }) => script.name)).not.toContain('rejoin')
   })
 
+  test('R20: also when others have lived on meanwhile', async () => {
+    const world = await World.on(redis, { concurrency: 2, leaseMs: '1m' })
+    const [a, b] = await world.startAll(2)
+    await world.release(await letIn(world, a))
+    await letIn(world, b)
+    await world.advance(3 * livenessMs)
+    expect(world.server.snapshot.instances.has(a.id)).toBe(false)
+    const again = await world.enter(a)
+    await world.talk(a)
+    expect(again.runs).toBe(true)
+    expect(world.executedCalls.map(({ script }) => script.name)).not.toContain('rejoin')
+  })
+
+  test('R20: a state that has expired while nobody needed it is no loss', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    await world.release(await letIn(world, a))
+    await world.advance(60 * 60_000)
+    await world.server.command('FLUSHALL')
+    world.time.forget()
+    const again = await world.enter(a)
+    await world.talk(a)
+    expect(again.runs).toBe(true)
+  })
+
+  test('R20: the life of the keys is renewed', async () => {
+    const { world, b } = await oneRunsTwoWait()
+    world.jump(20 * 60_000)
+    await world.enter(b)
+    await world.settle()
+    expect(await world.server.expiresAtMs('state')).toBeGreaterThan(world.time.nowMs + 10 * 60_000)
+  })
+
   test('R20: all keys expire together, later than any lease and any wait', async () => {
     const { world } = await oneRunsTwoWait()
     const keys: KeyName[] = ['waiting', 'running', 'instances', 'state']
@@ -441,6 +556,23 @@ describe('forgotten, or lost memory', () => {
     expect(new Set(ends).size).toBe(1)
     const longestWaitMs = 10 * 60_000
     expect(ends[0]).toBeGreaterThan(world.time.nowMs + longestWaitMs)
+  })
+})
+
+describe('settings', () => {
+  test('R23: the code of the instance that started last counts, whatever an older one does', async () => {
+    const world = await World.on(redis)
+    const [old] = await world.startAll(1, { concurrency: 1 })
+    world.start({ concurrency: 2 })
+    await world.settle()
+    expect(world.server.snapshot.limit).toBe(2)
+    await letIn(world, old)
+    await world.advance(livenessMs)
+    expect(world.server.snapshot.limit).toBe(2)
+    await world.deleteKey('running')
+    await world.advance(livenessMs)
+    expect(world.executedCalls.map(({ script }) => script.name)).toContain('rejoin')
+    expect(world.server.snapshot.limit).toBe(2)
   })
 })
 
