@@ -66,7 +66,7 @@ export class FastifyVisit implements Visit<FastifyRequest> {
     const { request } = this
     const reply = this.#reply
     if (handler !== undefined) {
-      void this.#run(() => handler(request, reply, refusal))
+      void this.#run(() => handler(request, reply, refusal, () => this.#done()))
       return
     }
     reply.code(answer.status).headers(answerHeaders(answer, (name) => reply.getHeader(name)))

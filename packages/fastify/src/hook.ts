@@ -1,12 +1,31 @@
 import type { CloseOptions, FairQueue } from '@fairqueue/core'
 import type { Gate } from '@fairqueue/core/http'
-import type { FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify'
+import type {
+  FastifyReply,
+  FastifyRequest,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerBase,
+  RouteGenericInterface,
+  RouteHandlerMethod,
+  RouteOptions,
+} from 'fastify'
 import { FastifyVisit, latestVisit, type Done, type OwnAnswers, type VisitingRequest } from './fastifyVisit.js'
 import { hookNames } from './options.js'
 
+/** Requests of any server, also of HTTP/2. */
+type HookedRequest = FastifyRequest<RouteGenericInterface, RawServerBase, RawRequestDefaultExpression<RawServerBase>>
+type HookedReply = FastifyReply<
+  RouteGenericInterface,
+  RawServerBase,
+  RawRequestDefaultExpression<RawServerBase>,
+  RawReplyDefaultExpression<RawServerBase>
+>
+
 /** A hook that lets requests through in their turn: for a route's `onRequest`, `preParsing`, `preValidation` or `preHandler`. */
 export interface FairQueueHook<Queue extends FairQueue | null = FairQueue> {
-  (request: FastifyRequest, reply: FastifyReply, done: Done): void
+  (request: HookedRequest, reply: HookedReply, done: Done): void
+  (request: HookedRequest, reply: HookedReply, payload: unknown, done: Done): void
   /** The queue that requests wait in; null where a function chooses one for each. */
   readonly queue: Queue
   /**
@@ -24,7 +43,7 @@ export function hookOf(gate: Gate<FastifyRequest>, own: OwnAnswers): FairQueueHo
   const handle = (request: FastifyRequest, reply: FastifyReply, third: unknown, done = third as Done): void =>
     gate.handle(new FastifyVisit(request, reply, done, own))
   hooks.add(handle)
-  return Object.assign(handle, { queue: gate.queue as FairQueue, close: gate.close.bind(gate) })
+  return Object.assign(handle, { queue: gate.queue as FairQueue, close: gate.close.bind(gate) }) as FairQueueHook
 }
 
 /** Whether a route's own hooks have one of ours among them. */

@@ -9,8 +9,11 @@ export interface FairQueueHookOptions extends GateOptions<FastifyRequest> {
    * the body. Its `statusCode`, if it has one, wins over the refusal's. `Retry-After` and the other headers are set already.
    */
   readonly errorResponseBuilder?: (request: FastifyRequest, refusal: Refusal) => unknown
-  /** Sends the refusal's answer instead, as a Fastify handler does: with `reply`, or by returning or throwing it. */
-  readonly handler?: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => unknown
+  /**
+   * Sends the refusal's answer instead, as a Fastify handler does: with `reply`, or by returning or throwing it. Or it lets the request in
+   * all the same, without a place, with `pass()`.
+   */
+  readonly handler?: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal, pass: () => void) => unknown
 }
 
 /** Options of a hook that makes its own queue. */

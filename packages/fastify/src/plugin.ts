@@ -83,7 +83,8 @@ function govern(app: FastifyInstance, options: FairQueuePluginOptions): void {
     const asked = readAsked(route.config?.fairQueue)
     if (typeof asked === 'object') append(route, readHookName(asked.hook ?? usualHook), gates.ofRoute(route, asked))
     else if (asked === undefined && global && !hasHook(route)) append(route, usualHook, gates.common())
-    if (hasHook(route)) route.handler = watched(route.handler)
+    // Whether one of our hooks stands in front of it is not known yet: a context may bring one.
+    route.handler = watched(route.handler)
   })
   // Those who wait get their answer before the server waits for them; those who run may finish meanwhile.
   app.addHook('preClose', (next) => {
