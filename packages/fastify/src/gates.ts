@@ -1,4 +1,4 @@
-import { OptionError, type Duration, type FairQueue } from '@fairqueue/core'
+import { OptionError, type CloseOptions, type FairQueue } from '@fairqueue/core'
 import { openGate, optionError, queueOnlyNames, withDefaults, type Gate } from '@fairqueue/core/http'
 import type { FastifyRequest, RouteOptions } from 'fastify'
 import { hookOf, type FairQueueHook } from './hook.js'
@@ -14,13 +14,15 @@ interface NamedLine {
 export class Gates {
   readonly #common: FairQueueHookOptions
   readonly #defaults: FairQueueHookOptions
+  readonly #closing: CloseOptions
   readonly #opened: Gate<FastifyRequest>[] = []
   readonly #named = new Map<string, NamedLine>()
   #commonHook: FairQueueHook | undefined
   #latest: { readonly path: string; readonly asked: FairQueueRouteOptions; readonly hook: FairQueueHook } | undefined
 
-  constructor(options: FairQueueHookOptions) {
+  constructor(options: FairQueueHookOptions, closing: CloseOptions) {
     this.#common = options
+    this.#closing = closing
     const { name: _name, queue: _queue, ...defaults } = options
     this.#defaults = defaults
   }
@@ -48,9 +50,9 @@ export class Gates {
     return hook
   }
 
-  async close(graceMs: Duration | undefined): Promise<void> {
-    const options = graceMs === undefined ? {} : { graceMs }
-    await Promise.all(this.#opened.map((gate) => gate.close(options)))
+  /** Idempotent; never rejects. */
+  async close(): Promise<void> {
+    await Promise.all(this.#opened.map((gate) => gate.close(this.#closing)))
   }
 
   /** `given`: what was said here, as against what is so by default. */

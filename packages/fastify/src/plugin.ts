@@ -67,7 +67,7 @@ function govern(app: FastifyInstance, options: FairQueuePluginOptions): void {
   readBoolean('global', global)
   readHookName(usualHook)
   if (closeGraceMs !== undefined) readDurationMs('closeGraceMs', closeGraceMs)
-  const gates = new Gates(hookOptions)
+  const gates = new Gates(hookOptions, closeGraceMs === undefined ? {} : { graceMs: closeGraceMs })
   if (global) gates.common()
 
   const decorator = ((asked) => (asked === undefined ? gates.common() : gates.open(asked))) as FairQueueDecorator
@@ -86,12 +86,25 @@ function govern(app: FastifyInstance, options: FairQueuePluginOptions): void {
     // Whether one of our hooks stands in front of it is not known yet: a context may bring one.
     route.handler = watched(route.handler)
   })
-  // Those who wait get their answer before the server waits for them; those who run may finish meanwhile.
-  app.addHook('preClose', (next) => {
-    void gates.close(closeGraceMs)
-    next()
+  closeWith(app, gates)
+}
+
+/** All that was opened on a server: Fastify closes its contexts one after another, but nobody in a line is to wait for that. */
+const opened = new WeakMap<object, Gates[]>()
+
+/**
+ * Before the server closes, those who wait get their answer and those who run may finish: what Fastify then does with connections
+ * (`forceCloseConnections`) cuts nobody off, and finds those idle that clients keep for later.
+ */
+function closeWith(app: FastifyInstance, gates: Gates): void {
+  const all = opened.get(app.server) ?? []
+  opened.set(app.server, all)
+  all.push(gates)
+  app.addHook('preClose', async () => {
+    await Promise.all(all.map((each) => each.close()))
   })
-  app.addHook('onClose', () => gates.close(closeGraceMs))
+  // Where the server never came to listen.
+  app.addHook('onClose', () => gates.close())
 }
 
 function readHookName(name: unknown): FairQueueHookName {

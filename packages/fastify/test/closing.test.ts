@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { FairQueue, MemoryStore, type Store } from '@fairqueue/core'
 import { fairQueue, type FairQueuePluginOptions } from '@fairqueue/fastify'
-import { asksForEvents, closing, openSite, runningIs, waitingIs, type Site } from './site.js'
+import { asksForEvents, closing, eventually, openSite, runningIs, waitingIs, type Site } from './site.js'
 
 /** A route at `/` whose requests run until the test ends them; the server cuts no connection. */
 async function openSlow(
@@ -48,6 +48,42 @@ describe('A server that closes', () => {
     expect((await queue.status()).running).toBe(0)
     expect(queue.closing).toBe(true)
   })
+
+  it.each([true, 'idle'] as const)(
+    'ends with the last who runs, whose connections are then closed: forceCloseConnections %s',
+    async (force) => {
+      const finish: (() => void)[] = []
+      const queues: FairQueue[] = []
+      const site = await openSite(
+        async (app) => {
+          for (const prefix of ['/a', '/b']) {
+            await app.register(
+              async (child) => {
+                await child.register(fairQueue, { concurrency: 1 })
+                queues.push(child.fairQueue().queue)
+                child.get('/', () => new Promise((resolve) => finish.push(() => resolve('done'))))
+              },
+              { prefix },
+            )
+          }
+        },
+        { forceCloseConnections: force },
+      )
+      const [runs, alsoRuns, waits] = await Promise.all([site.connect(), site.connect(), site.connect()])
+      runs.request('GET', '/a')
+      alsoRuns.request('GET', '/b')
+      await eventually(() => finish.length).toBe(2)
+      waits.request('GET', '/b')
+      await waitingIs(queues[1]!, 1)
+      const closed = site.app.close()
+      // Also in the context whose turn to close has not come yet.
+      expect((await waits.response()).status).toBe(503)
+      for (const end of finish) end()
+      // Both keep their connections alive.
+      expect([(await runs.response()).body, (await alsoRuns.response()).body]).toEqual(['done', 'done'])
+      await Promise.all([closed, runs.closed, alsoRuns.closed])
+    },
+  )
 
   it('B38: gives the line up in its store before hooks that close the store run', async () => {
     const memory = new MemoryStore()
