@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { clientAddress, fairQueue, type ClientAddressOptions } from '@fairqueue/express'
-import { closing, expressVersions, openSite, showErrors } from './site.js'
+import { closing } from '@fairqueue/test/suites/adapter/site'
+import { expressVersions, openSite, showErrors } from './site.js'
 
 describe.each(expressVersions)('B26: clientAddress on $version', ({ framework }) => {
   const open = async (options: ClientAddressOptions, trustProxy?: unknown) => {
@@ -50,40 +51,3 @@ describe.each(expressVersions)('B26: clientAddress on $version', ({ framework })
     expect(keys).toEqual(['unknown'])
   })
 })
-
-describe.each(expressVersions)('B26: a key function on $version', ({ framework }) => {
-  it.each<[string, () => unknown, string]>([
-    ['throws', () => raise(), 'no key today'],
-    ['rejects', () => Promise.reject(new Error('no key today')), 'no key today'],
-    ['returns an object', () => ({}), 'keyGenerator'],
-    ['returns a number', () => 5, 'keyGenerator'],
-    ['never answers', () => new Promise(() => undefined), 'was not kept within 1000 ms'],
-  ])('that %s sends the request to the error handling, and takes no place', async (_what, keyGenerator, told) => {
-    const middleware = closing(fairQueue({ concurrency: 1, keyGenerator: keyGenerator as () => string }))
-    const site = await openSite(framework, (app) => {
-      app.get('/', middleware, (_req, res) => void res.end())
-      app.use(showErrors)
-    })
-    const { status, body } = await site.get('/')
-    expect([status, body]).toEqual([500, expect.stringContaining(told)])
-    expect((await middleware.queue.status()).grants).toBe(0)
-  })
-
-  it.each<[string, unknown]>([
-    ['undefined', undefined],
-    ['null', null],
-    ["''", ''],
-    ['a promise of nothing', Promise.resolve(undefined)],
-  ])('that returns %s makes the request nobody’s, and no text of that name', async (_what, key) => {
-    const middleware = closing(fairQueue({ concurrency: 1, keyGenerator: () => key as string }))
-    const keys: (string | null)[] = []
-    middleware.queue.on('granted', (granted) => keys.push(granted.key))
-    const site = await openSite(framework, (app) => void app.get('/', middleware, (_req, res) => void res.end()))
-    expect((await site.get('/')).status).toBe(200)
-    expect(keys).toEqual([null])
-  })
-})
-
-function raise(): never {
-  throw new Error('no key today')
-}

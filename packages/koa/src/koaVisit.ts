@@ -6,12 +6,11 @@ import type { FairQueueMiddlewareOptions } from './options.js'
 /** A request in front of a route. What becomes of it settles the promise of the middleware, on which the layers around it wait. */
 export class KoaVisit implements Visit<Context> {
   readonly request: Context
-  /** `next()` returns when all behind the middleware has ended. */
-  readonly tellsHandlerEnd = true
   readonly #next: Next
   readonly #refuse: FairQueueMiddlewareOptions['handler']
   readonly #resolve: (ended?: Promise<void>) => void
   readonly #reject: (error: unknown) => void
+  #goesOn = false
 
   constructor(
     ctx: Context,
@@ -35,6 +34,11 @@ export class KoaVisit implements Visit<Context> {
     return this.request.res
   }
 
+  /** The promise of `next()` tells, except for who has taken the response over: such a handler may go on in callbacks. */
+  get tellsHandlerEnd(): boolean {
+    return !this.#goesOn
+  }
+
   proceed(admitted: Admitted): void {
     this.request.fairQueue = admitted
     this.#resolve(this.#runHandler(admitted))
@@ -43,6 +47,7 @@ export class KoaVisit implements Visit<Context> {
   async #runHandler(admitted: Admitted): Promise<void> {
     try {
       await this.#next()
+      this.#goesOn = this.request.respond === false && !this.res.writableEnded
     } finally {
       admitted.handlerDone()
     }

@@ -30,7 +30,7 @@ export function keyTests(adapter: Adapter): void {
     ['the empty text', '', null],
     ['a promise', Promise.resolve('ben'), 'ben'],
     ['a promise of nothing', Promise.resolve(undefined), null],
-  ])('may return %s', async (_what, returned, key) => {
+  ])('B26: may return %s', async (_what, returned, key) => {
     expect(await askWith(() => returned)).toEqual({ status: 200, body: 'ran', keys: [key] })
   })
 
@@ -51,7 +51,7 @@ export function keyTests(adapter: Adapter): void {
       'must return a text, null or undefined, got a value of type object',
     ],
     ['hangs', () => new Promise(() => undefined), 'was not kept within 1000 ms'],
-  ])('that %s is an error of the request, and takes no place', async (_what, keyGenerator, message) => {
+  ])('B26: that %s is an error of the request, and takes no place', async (_what, keyGenerator, message) => {
     const { status, body, keys } = await askWith(keyGenerator)
     expect([status, keys]).toEqual([500, []])
     expect(body).toContain(message)

@@ -14,7 +14,7 @@ function listeners(emitter: EventEmitter): Record<string, number> {
 export function listenerTests(adapter: Adapter): void {
   it(
     'B39: thousands of requests on one connection leave every listener count as it was',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const warnings: Error[] = []
       const onWarning = (warning: Error): void => void warnings.push(warning)

@@ -126,6 +126,41 @@ export function refusalTests(adapter: Adapter): void {
     expect(errors).toEqual([new Error('not my day')])
   })
 
+  const allFields = ['ratelimit-policy', 'ratelimit', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
+
+  it.each<[NonNullable<AdapterOptions['standardHeaders']>, (string | undefined)[], string]>([
+    [
+      'draft-8',
+      ['"chat";q=1;qu="concurrent-requests"', '"other";r=9, "chat";r=0;t=5', '9', undefined, undefined],
+      'Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit',
+    ],
+    [
+      'draft-7',
+      [undefined, 'limit=1, remaining=0, reset=5', '9', undefined, undefined],
+      'Retry-After, RateLimit, RateLimit-Limit',
+    ],
+    [
+      'draft-6',
+      [undefined, '"other";r=9', '1', '0', '5'],
+      'Retry-After, RateLimit, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset',
+    ],
+    [false, [undefined, '"other";r=9', '9', undefined, undefined], 'Retry-After, RateLimit, RateLimit-Limit'],
+  ])(
+    'gets the fields of %s, exposed to scripts, beside or over those of a limiter before it',
+    async (standardHeaders, fields, exposed) => {
+      const { gate, queue } = openGate(adapter, { name: 'chat', concurrency: 1, maxQueueSize: 0, standardHeaders })
+      const site = await openSite(adapter, {
+        headers: { 'Access-Control-Allow-Origin': '*', RateLimit: '"other";r=9', 'RateLimit-Limit': '9' },
+        routes: [{ path: '/', gate, handler: ({ text }) => text('') }],
+      })
+      await queue.acquire()
+      const { header } = await site.get('/')
+      expect(allFields.map(header)).toEqual(fields)
+      expect(header('access-control-expose-headers')).toBe(exposed)
+      expect(header('retry-after')).toBe('5')
+    },
+  )
+
   it('gets no RateLimit fields when standardHeaders is false', async () => {
     const { site } = await openFull({ standardHeaders: false })
     const { header } = await site.get('/')
@@ -157,6 +192,12 @@ export function refusalTests(adapter: Adapter): void {
   it.each<[string, number, string]>([
     ['an estimate', 1200, '2'],
     ['an estimate under a second', 1, '1'],
+    ['a full second', 1000, '1'],
+    ['a little more', 1001, '2'],
+    ['nothing', 0, '1'],
+    ['a moment in the past', -5000, '1'],
+    ['no number', Number.NaN, '5'],
+    ['for ever', Infinity, '60'],
     ['more than the cap', 36_000_000, '60'],
   ])(
     'B25: gets whole seconds, rounded up, at least 1 and capped, the same in header and body: %s',
@@ -175,6 +216,7 @@ export function refusalTests(adapter: Adapter): void {
         seconds,
         Number(seconds),
       ])
+      expect(header('ratelimit')).toBe(`"chat";r=0;t=${seconds}`)
     },
   )
 

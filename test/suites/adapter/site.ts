@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import type { FairQueue } from '@fairqueue/core'
 import { RawClient, type RawResponse } from '../../kit/rawHttp.js'
-import type { Adapter, AdapterGate, AdapterOptions, AnyRequest, Plan } from './adapter.js'
+import type { Adapter, AdapterGate, AdapterOptions, AnyRequest, Application, Plan } from './adapter.js'
 
 /** A server of a test's own, on a free port, gone when the test ends. */
 export interface Site {
@@ -20,9 +20,13 @@ export interface Site {
 /** What a client sends that can read events. */
 export const asksForEvents = { Accept: 'text/event-stream' } as const
 
-/** Starts an application. */
+/** Builds an application from a plan, for as long as the test lasts. */
 export async function openSite(adapter: Adapter, plan: Plan): Promise<Site> {
-  const application = await adapter.open(plan)
+  return siteOf(await adapter.open(plan))
+}
+
+/** An application that listens, for as long as the test lasts. */
+export function siteOf(application: Application): Site {
   const { server, listener } = application
   const { port } = server.address() as AddressInfo
   onTestFinished(async () => {

@@ -1,7 +1,6 @@
-import { onTestFinished } from 'vitest'
 import type { RawClient, RawResponse } from '../../kit/rawHttp.js'
-import type { Adapter, AdapterOptions, Handler, Layer, Route } from './adapter.js'
-import { asksForEvents, openSite, type Site } from './site.js'
+import type { Adapter, AdapterGate, AdapterOptions, Handler, Layer, Route } from './adapter.js'
+import { asksForEvents, closing, openSite, type Site } from './site.js'
 
 /** The event that ends the wait; what follows is the handler's. */
 const ADMITTED = '"state":"admitted"'
@@ -14,26 +13,20 @@ export interface Twins extends Site {
   enter(headers?: Readonly<Record<string, string>>): Promise<RawClient>
 }
 
-export interface TwinsPlan extends Pick<Route, 'compressed'> {
-  readonly handler: Handler
-  readonly layers?: readonly Layer[]
-  readonly headers?: Readonly<Record<string, string>>
-  readonly showErrors?: boolean
-  readonly options?: AdapterOptions
-}
+/** Options of the gate of twins. */
+export type TwinOptions = Required<
+  Pick<AdapterOptions, 'statusDelayMs' | 'statusIntervalMs' | 'logger' | 'concurrency'>
+>
 
-export async function openTwins(adapter: Adapter, plan: TwinsPlan): Promise<Twins> {
-  const { handler, compressed, options, ...around } = plan
+/** Makes the gate of twins, and the site with it. */
+export async function twinsOf<Gate extends AdapterGate>(
+  makeGate: (options: TwinOptions) => Gate,
+  open: (gate: Gate) => Promise<Site>,
+): Promise<Twins> {
   const warnings: string[] = []
   const logger = { warn: (message: string) => void warnings.push(message) }
-  const gate = adapter.gate({ concurrency: 1, statusDelayMs: 0, statusIntervalMs: '1m', logger, ...options })
-  onTestFinished(() => gate.close({ graceMs: 0 }))
-  const route = { handler, ...(compressed !== undefined && { compressed }) }
-  const routes = [
-    { ...route, path: '/bare' },
-    { ...route, path: '/gated', gate },
-  ]
-  const site = await openSite(adapter, { ...around, routes })
+  const gate = closing(makeGate({ concurrency: 1, statusDelayMs: 0, statusIntervalMs: '1m', logger }))
+  const site = await open(gate)
   const enter: Twins['enter'] = async (headers = {}) => {
     const holder = await gate.queue!.acquire()
     const client = await site.connect()
@@ -45,6 +38,30 @@ export async function openTwins(adapter: Adapter, plan: TwinsPlan): Promise<Twin
   return { ...site, warnings, enter }
 }
 
+/** What a route of twins does, and what stands around it. */
+export interface TwinsPlan extends Pick<Route, 'compressed'> {
+  readonly handler: Handler
+  readonly layers?: readonly Layer[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly showErrors?: boolean
+}
+
+export async function openTwins(adapter: Adapter, plan: TwinsPlan): Promise<Twins> {
+  const { handler, compressed, ...around } = plan
+  const route = { handler, ...(compressed !== undefined && { compressed }) }
+  return twinsOf(
+    (options) => adapter.gate(options),
+    (gate) =>
+      openSite(adapter, {
+        ...around,
+        routes: [
+          { ...route, path: '/bare' },
+          { ...route, path: '/gated', gate },
+        ],
+      }),
+  )
+}
+
 /** What a client got that was told of its wait, and what the same handler sends without a queue. */
 export interface Comparison {
   readonly gated: RawResponse
@@ -54,9 +71,8 @@ export interface Comparison {
   readonly warnings: readonly string[]
 }
 
-/** Runs a handler without a queue and behind an early head. */
-export async function compare(adapter: Adapter, plan: TwinsPlan | Handler): Promise<Comparison> {
-  const twins = await openTwins(adapter, typeof plan === 'function' ? { handler: plan } : plan)
+/** Asks both twins. */
+export async function askBoth(twins: Twins): Promise<Comparison> {
   const bare = await twins.get('/bare', asksForEvents)
   const client = await twins.enter()
   const gated = await client.response()
@@ -64,6 +80,23 @@ export async function compare(adapter: Adapter, plan: TwinsPlan | Handler): Prom
   const admitted = gated.chunks.findIndex((chunk) => chunk.includes(ADMITTED))
   const chunks = gated.chunks.slice(admitted + 1)
   return { gated, bare, answer: { chunks, body: chunks.join('') }, warnings: twins.warnings }
+}
+
+/** Runs a handler without a queue and behind an early head. */
+export async function compare(adapter: Adapter, plan: TwinsPlan | Handler): Promise<Comparison> {
+  return askBoth(await openTwins(adapter, typeof plan === 'function' ? { handler: plan } : plan))
+}
+
+/** What both twins send after their heads, and the gated one after its wait, when the connection of each is cut. */
+export async function cutBoth(twins: Twins): Promise<{ readonly bare: string; readonly gated: string }> {
+  const bare = (await twins.connect()).request('GET', '/bare', asksForEvents)
+  const gated = await twins.enter()
+  await Promise.all([bare.closed, gated.closed])
+  const end = gated.received.slice(gated.received.indexOf(ADMITTED))
+  return {
+    bare: bare.received.slice(bare.received.indexOf('\r\n\r\n') + 4),
+    gated: end.slice(end.indexOf('\r\n') + 2),
+  }
 }
 
 /** The one event that an answer became. */

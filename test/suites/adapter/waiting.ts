@@ -13,9 +13,14 @@ function queueEvent(ticket: string, state: string, position: number, etaMs: numb
 }
 
 function parse(body: string): EventSourceMessage[] {
+  return parseAll(body).events
+}
+
+function parseAll(body: string): { events: EventSourceMessage[]; comments: string[] } {
   const events: EventSourceMessage[] = []
-  createParser({ onEvent: (event) => events.push(event) }).feed(body)
-  return events
+  const comments: string[] = []
+  createParser({ onEvent: (event) => events.push(event), onComment: (text) => comments.push(text) }).feed(body)
+  return { events, comments }
 }
 
 const sse = { 'Content-Type': 'text/event-stream' }
@@ -62,6 +67,54 @@ export function waitingTests(adapter: Adapter): void {
     )
     client.leave()
   })
+
+  it.each<['GET' | 'POST', 'plain' | 'comment', string]>([
+    ['GET', 'plain', 'id: q:T\nevent: queue\ndata: WAITING\n\n:\nid:\nevent: queue\ndata: ADMITTED\n\n'],
+    ['POST', 'plain', 'event: queue\ndata: WAITING\n\n:\nevent: queue\ndata: ADMITTED\n\n'],
+    ['GET', 'comment', ': queue WAITING\n\n:\n\n: queue ADMITTED\n\n'],
+    ['POST', 'comment', ': queue WAITING\n\n:\n\n: queue ADMITTED\n\n'],
+  ])('that sent a %s gets exactly these bytes in the format %s', async (method, sseFormat, expected) => {
+    const { site, queue } = await openLine({ sseFormat, heartbeatMs: 100 })
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request(method, '/', asksForEvents, method === 'POST' ? '{}' : undefined)
+    const ticket = /"ticket":"([^"]+)"/.exec(await client.until('\r\n:\n'))![1]!
+    await holder.release()
+    const { body } = await client.response()
+    const news = (state: string, position: number, etaMs: number | null): string =>
+      JSON.stringify({ state, position, etaMs, ticket })
+    const prefix = expected
+      .replace('q:T', `q:${ticket}`)
+      .replace('WAITING', news('waiting', 1, null))
+      .replace('ADMITTED', news('admitted', 0, 0))
+    // On a busy machine there may be a second heartbeat.
+    expect(body.replace(/^(:\n\n?)\1+/m, '$1')).toBe(`${prefix}data: done\n\n`)
+    const { events, comments } = parseAll(body)
+    const names = events.map(({ event, data }) => event ?? data)
+    expect(names).toEqual(sseFormat === 'plain' ? ['queue', 'queue', 'done'] : ['done'])
+    const told =
+      sseFormat === 'plain' ? events.map(({ data }) => data) : comments.map((text) => text.replace('queue ', ''))
+    expect(told.filter((text) => text.startsWith('{'))).toEqual([news('waiting', 1, null), news('admitted', 0, 0)])
+    client.leave()
+  })
+
+  it.each(['universal', 'plain', 'comment'] as const)(
+    'that is refused in the format %s gets the one error event, and nothing after it',
+    async (sseFormat) => {
+      const { site, queue } = await openLine({ sseFormat })
+      await queue.acquire()
+      const client = (await site.connect()).request('GET', '/', asksForEvents)
+      await client.until('"state":"waiting"')
+      void queue.close({ graceMs: 0 })
+      const { events } = parseAll((await client.response()).body)
+      expect(events.filter(({ event }) => event !== 'queue')).toMatchObject([{ event: 'error', id: 'q:end' }])
+      expect(JSON.parse(events.at(-1)!.data)).toMatchObject({
+        type: 'error',
+        status: 503,
+        body: { code: 'FQ_DRAINING' },
+      })
+      client.leave()
+    },
+  )
 
   it('sees its place count down, never rise, and end with 0 exactly once', async () => {
     const { site, queue } = await openLine({ statusIntervalMs: 5 })
