@@ -12,7 +12,8 @@ import { raceTests } from './adapter/races.js'
 import { refusalTests } from './adapter/refusals.js'
 import { slotTests } from './adapter/slots.js'
 import { storeFailureTests } from './adapter/storeFailures.js'
-import { twiceTests } from './adapter/twice.js'
+import { switchingTests } from './adapter/switching.js'
+import { twoGateTests } from './adapter/twoGates.js'
 import { uploadTests } from './adapter/uploads.js'
 import { waitingTests } from './adapter/waiting.js'
 
@@ -51,11 +52,14 @@ export function adapterSuite(adapter: Adapter): void {
       slotTests(adapter)
       endTests(adapter)
     })
-    describe('a request that comes to one queue twice,', () => {
-      twiceTests(adapter)
+    describe('two gates', () => {
+      twoGateTests(adapter)
     })
     describe('an upload', () => {
       uploadTests(adapter)
+    })
+    describe('switched', () => {
+      switchingTests(adapter)
     })
     describe('races', () => {
       raceTests(adapter)

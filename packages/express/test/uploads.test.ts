@@ -8,7 +8,8 @@ import multer from 'multer'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Logger } from '@fairqueue/core'
 import { continueOnRead, fairQueue, type FairQueueMiddlewareOptions } from '@fairqueue/express'
-import { closing, eventually, expressVersions, openSite, showErrors, waitingIs, type Site } from './site.js'
+import { closing, eventually, waitingIs, type Site } from '@fairqueue/test/suites/adapter/site'
+import { expressVersions, openSite, showErrors } from './site.js'
 
 const MEGABYTE = 1024 * 1024
 

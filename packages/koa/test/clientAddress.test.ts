@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { clientAddress, fairQueue, type ClientAddressOptions } from '@fairqueue/koa'
 import { closing } from '@fairqueue/test/suites/adapter/site'
 import { koaVersions, openSite } from './site.js'
@@ -10,9 +10,8 @@ const cases: readonly (readonly [what: string, options: ClientAddressOptions, pr
   ['the socket where Koa trusts nobody', { trustProxy: 'framework' }, false, '127.0.0.1'],
 ]
 
-it.each(koaVersions.flatMap(({ version, framework }) => cases.map((each) => [version, ...each, framework] as const)))(
-  'B26: clientAddress on %s takes %s',
-  async (_version, _what, options, proxy, key, framework) => {
+describe.each(koaVersions)('B26: clientAddress on $version', ({ framework }) => {
+  it.each(cases)('takes %s', async (_what, options, proxy, key) => {
     const middleware = closing(fairQueue({ concurrency: 1, keyGenerator: clientAddress(options) }))
     const keys: (string | null)[] = []
     middleware.queue.on('granted', (granted) => keys.push(granted.key))
@@ -29,5 +28,5 @@ it.each(koaVersions.flatMap(({ version, framework }) => cases.map((each) => [ver
     )
     await site.get('/', { 'X-Forwarded-For': '9.9.9.9, 8.8.8.8' })
     expect(keys).toEqual([key])
-  },
-)
+  })
+})

@@ -56,6 +56,7 @@ describe.each(koaVersions)('A place on $version', ({ framework }) => {
     client.leave()
     await runningIs(queue, 0)
     await eventually(() => body.destroyed).toBe(true)
+    expect((await queue.status()).free).toBe(1)
   })
 })
 
@@ -70,4 +71,5 @@ it('A place on Koa 3 is free again after a body that fails on its way', async ()
   const client = (await site.connect()).request('GET', '/')
   await client.closed
   await runningIs(middleware.queue, 0)
+  expect(client.received).toMatch(/first\r\n$/)
 })

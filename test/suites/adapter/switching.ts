@@ -1,16 +1,15 @@
-import { describe, expect, it } from 'vitest'
-import { fairQueue } from '@fairqueue/express'
-import { asksForEvents, closing, expressVersions, openSite, runningIs, waitingIs } from './site.js'
+import { expect, it } from 'vitest'
+import type { Adapter, Handler } from './adapter.js'
+import { asksForEvents, openGate, openSite, runningIs, waitingIs } from './site.js'
 
-describe.each(expressVersions)('Switching a queue off and on while a server runs on $version', ({ framework }) => {
-  it('lets everybody pass at once, who waits too, and then holds the line again', async () => {
-    const middleware = closing(fairQueue({ concurrency: 1, statusDelayMs: 0 }))
-    const { queue } = middleware
-    const site = await openSite(framework, (app) => {
-      app.get('/', middleware, (req, res) => {
-        res.type('text/event-stream').end(`data: ${req.fairQueue.lease === null ? 'passed' : 'counted'}\n\n`)
+export function switchingTests(adapter: Adapter): void {
+  it('off lets everybody pass at once, who waits too; on again holds the line', async () => {
+    const { gate, queue } = openGate(adapter, { concurrency: 1, statusDelayMs: 0 })
+    const handler: Handler = ({ place, text }) =>
+      text(`data: ${place.lease === null ? 'passed' : 'counted'}\n\n`, {
+        headers: { 'Content-Type': 'text/event-stream' },
       })
-    })
+    const site = await openSite(adapter, { routes: [{ path: '/', gate, handler }] })
     const holder = await queue.acquire()
     const silent = site.get('/')
     await waitingIs(queue, 1)
@@ -34,4 +33,4 @@ describe.each(expressVersions)('Switching a queue off and on while a server runs
     expect((await late).body).toBe('data: counted\n\n')
     await runningIs(queue, 0)
   })
-})
+}
