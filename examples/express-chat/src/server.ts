@@ -1,15 +1,18 @@
 import type { AddressInfo } from 'node:net'
-import express from 'express'
+import express, { type RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { MemoryStore } from '@fairqueue/core'
 import { RedisStore } from '@fairqueue/core/redis'
+import {
+  answerInEvents,
+  closeOnSignals,
+  eventHeaders,
+  model,
+  questionHint,
+  readQuestion,
+} from '@fairqueue/example-chat'
 import { fairQueue } from '@fairqueue/express'
-import { answerQuestion, model } from './answer.js'
-import { beginEvents, sendEvent } from './events.js'
 import { page } from './page.js'
-import { readQuestion } from './question.js'
-import { findPassages } from './retrieval.js'
-import { closeOnSignals } from './shutdown.js'
 import { visitors } from './visitors.js'
 
 const { PORT = '3000', HOST = '127.0.0.1', CONCURRENCY = '2', REDIS_URL } = process.env
@@ -29,19 +32,20 @@ const app = express().disable('x-powered-by')
 app.use(page)
 app.use(visitors)
 
-app.post('/ask', express.json(), readQuestion, chat, async (req, res) => {
-  const { signal } = req.fairQueue
-  const question: string = res.locals['question']
-  const passages = findPassages(question)
-  beginEvents(res)
-  sendEvent(res, 'sources', { model, files: passages.map(({ source }) => source) })
-  try {
-    for await (const text of answerQuestion(question, passages, signal)) sendEvent(res, 'text', text)
-    sendEvent(res, 'done', null)
-  } catch (error) {
-    if (!signal.aborted) console.error('The answer broke off:', error)
-    sendEvent(res, 'error', { error: { message: 'The answer broke off.' } })
+/** Checks a question before it takes a place in the line. */
+const checkQuestion: RequestHandler = (req, res, next) => {
+  const question = readQuestion(req.body)
+  if (question === undefined) {
+    res.status(400).json(questionHint)
+    return
   }
+  res.locals['question'] = question
+  next()
+}
+
+app.post('/ask', express.json(), checkQuestion, chat, async (req, res) => {
+  res.set(eventHeaders)
+  for await (const event of answerInEvents(res.locals['question'] as string, req.fairQueue.signal)) res.write(event)
   res.end()
 })
 

@@ -6,7 +6,14 @@ import type { QueueStatus } from '@fairqueue/core'
 import { onTestFinished } from 'vitest'
 import { eventually } from './eventually.js'
 
-const PROGRAM = fileURLToPath(new URL('../dist/server.js', import.meta.url))
+/** Starts one server of an example. */
+export type StartChat = (env?: Readonly<Record<string, string>>) => Promise<ChatServer>
+
+/** Starts the servers of the example with this folder's name. */
+export function chatServers(example: string): StartChat {
+  const program = fileURLToPath(new URL(`../../${example}/dist/server.js`, import.meta.url))
+  return (env) => ChatServer.started(program, env)
+}
 
 /** The example's server as a process of its own on a free port, ended when the test ends. */
 export class ChatServer {
@@ -18,8 +25,8 @@ export class ChatServer {
     this.url = url
   }
 
-  static async started(env: Readonly<Record<string, string>> = {}): Promise<ChatServer> {
-    const child = spawn(process.execPath, [PROGRAM], {
+  static async started(program: string, env: Readonly<Record<string, string>> = {}): Promise<ChatServer> {
+    const child = spawn(process.execPath, [program], {
       env: { PATH: process.env['PATH'], PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

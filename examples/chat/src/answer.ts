@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import OpenAI from 'openai'
+import { formatEvent } from './events.js'
 import type { Passage } from './passages.js'
+import { findPassages } from './retrieval.js'
 
 const { OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL = 'gpt-4o-mini', WORDS_PER_SECOND = '20' } = process.env
 
@@ -8,7 +10,20 @@ const { OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL = 'gpt-4o-mini', WORDS_PER
 export const model = OPENAI_BASE_URL && OPENAI_API_KEY ? OPENAI_MODEL : null
 
 /** Answers piece by piece; stops with an error when the signal aborts. */
-export const answerQuestion = model === null ? recite : askModel
+const answerQuestion = model === null ? recite : askModel
+
+/** An answer as a stream of events: `sources`, `text` for each piece, and `done`; or `error`. */
+export async function* answerInEvents(question: string, signal: AbortSignal): AsyncGenerator<string> {
+  const passages = findPassages(question)
+  yield formatEvent('sources', { model, files: passages.map(({ source }) => source) })
+  try {
+    for await (const text of answerQuestion(question, passages, signal)) yield formatEvent('text', text)
+    yield formatEvent('done', null)
+  } catch (error) {
+    if (!signal.aborted) console.error('The answer broke off:', error)
+    yield formatEvent('error', { error: { message: 'The answer broke off.' } })
+  }
+}
 
 async function* askModel(question: string, passages: Passage[], signal: AbortSignal): AsyncGenerator<string> {
   const context = passages.map(({ source, heading, text }) => `# ${source}: ${heading}\n${text}`).join('\n\n')

@@ -1,9 +1,13 @@
 import type { Server } from 'node:http'
 import type { Redis } from 'ioredis'
-import type { FairQueueMiddleware } from '@fairqueue/express'
+
+/** What closes a queue: a `fairQueue` of any framework. */
+interface Queue {
+  close(options: { readonly graceMs: string }): Promise<void>
+}
 
 /** On Ctrl-C or SIGTERM who waits gets an answer, who runs may finish, then everything closes and the process ends by itself. */
-export function closeOnSignals(server: Server, queue: FairQueueMiddleware, redis: Redis | null): void {
+export function closeOnSignals(server: Server, queue: Queue, redis: Redis | null): void {
   const close = async (): Promise<void> => {
     server.close() // nobody new connects
     await queue.close({ graceMs: '10s' }) // who waits gets a 503 with Retry-After, who runs may finish

@@ -1,0 +1,6 @@
+export { answerInEvents, model } from './answer.js'
+export { Crowd } from './crowd.js'
+export { eventHeaders } from './events.js'
+export { pageFiles, pageHeaders } from './page.js'
+export { readQuestion, questionHint } from './question.js'
+export { closeOnSignals } from './shutdown.js'
