@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { chromium, findProgram, redisServer } from './scripts/programs.mjs'
+import { chromium, findProgram, nginx, redisServer } from './scripts/programs.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 
 const env: Record<string, string> = {}
-for (const program of [redisServer, chromium]) {
+for (const program of [redisServer, chromium, nginx]) {
   const path = findProgram(program)
   if (path) env[program.variable] = path
 }

@@ -27,6 +27,16 @@ export const chromium = {
   aptPackage: 'chromium',
 }
 
+/** @type {Program} */
+export const nginx = {
+  title: 'nginx',
+  // `NGINX` is a variable of its own, for sockets that it inherits.
+  variable: 'NGINX_SERVER',
+  // On Debian it is not on the PATH of everybody.
+  names: ['nginx', '/usr/sbin/nginx'],
+  aptPackage: 'nginx',
+}
+
 /**
  * @param {Program} program
  * @returns {string | undefined} its path
@@ -76,7 +86,7 @@ function canInstall() {
 
 /** @param {Program} program */
 function brewName({ aptPackage }) {
-  return aptPackage === 'redis-server' ? 'redis' : `--cask ${aptPackage}`
+  return { 'redis-server': 'redis', chromium: '--cask chromium' }[aptPackage] ?? aptPackage
 }
 
 /**
