@@ -86,9 +86,8 @@ export class FastifyVisit implements Visit<FastifyRequest> {
     if (!this.#reply.sent) this.#reply.hijack()
   }
 
-  /** To go on without an error would be to run the handler. */
   fail(error: unknown): void {
-    this.#done((error ?? new Error('A function among the options of fairQueue threw nothing.')) as Error)
+    this.#done(error as Error)
   }
 
   /** The route's handler begins. */
@@ -114,7 +113,8 @@ export class FastifyVisit implements Visit<FastifyRequest> {
       const payload = await answer()
       if (payload !== undefined && !this.#reply.sent) void this.#reply.send(payload)
     } catch (error) {
-      this.fail(error)
+      // To go on without an error would be to run the handler.
+      this.fail(error ?? new Error('A function among the options of fairQueue threw nothing.'))
     }
   }
 }

@@ -7,10 +7,13 @@ import { closing, eventually, openSite, waitingIs, type Site } from './site.js'
 /** Requests that run until the test ends them, by their path. */
 type Running = Map<string, () => void>
 
+/** A site whose requests are slow; `arrived` counts them. */
+type SlowSite = Site & { readonly running: Running; readonly arrived: () => number }
+
 /** Declares a route whose requests go on until the test ends them. */
 type Slow = (app: FastifyInstance, url: string, asked?: FairQueueRouteOptions | false, more?: object) => void
 
-async function openLines(mount: (app: FastifyInstance, slow: Slow) => unknown): Promise<Site & { running: Running }> {
+async function openLines(mount: (app: FastifyInstance, slow: Slow) => unknown): Promise<SlowSite> {
   const running: Running = new Map()
   const slow: Slow = (app, url, asked, more = {}) => {
     const config = asked === undefined ? {} : { fairQueue: asked }
@@ -19,19 +22,28 @@ async function openLines(mount: (app: FastifyInstance, slow: Slow) => unknown): 
       return new Promise((resolve) => running.set(`${method} ${path}`, () => resolve('done')))
     })
   }
-  const site = await openSite((app) => mount(app, slow))
-  return { ...site, running }
+  let arrived = 0
+  const site = await openSite((app) => {
+    app.addHook('onRequest', (_request, _reply, done) => {
+      arrived += 1
+      done()
+    })
+    return mount(app, slow)
+  })
+  return { ...site, running, arrived: () => arrived }
 }
 
 /** Sends requests (`/path` or `METHOD /path`) one after another, tells which of them run together, then lets all end. */
-async function together(site: Site & { running: Running }, ...requests: string[]): Promise<string[]> {
+async function together(site: SlowSite, ...requests: string[]): Promise<string[]> {
   const { running } = site
+  const before = site.arrived()
   const answers = []
   for (const request of requests) {
     const [method, path] = request.startsWith('/') ? ['GET', request] : (request.split(' ') as [string, string])
     answers.push(site.fetch(method, path))
-    // Long enough to arrive: what does not run then stands in a line.
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await eventually(site.arrived).toBe(before + answers.length)
+    // What has arrived runs within the tick, or stands in a line.
+    await new Promise((resolve) => setImmediate(resolve))
   }
   const found = requests.filter((request) => running.has(request.startsWith('/') ? `GET ${request}` : request))
   for (let left = requests.length; left > 0; left -= 1) {

@@ -43,6 +43,8 @@ export function keyTests(adapter: Adapter): void {
       'no user',
     ],
     ['rejects', () => Promise.reject(new Error('no user')), 'no user'],
+    // For a framework that would mean to go on, past the queue.
+    ['rejects with nothing', () => Promise.reject(), 'threw nothing'],
     ['returns a number', () => 5, 'must return a text, null or undefined, got 5'],
     ['returns an object', () => ({}), 'must return a text, null or undefined, got a value of type object'],
     [

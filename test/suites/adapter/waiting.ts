@@ -176,11 +176,11 @@ export function waitingTests(adapter: Adapter): void {
   })
 
   it('gets one error event and a clean end when its time is over, and may use its connection again', async () => {
-    const { site, queue, runs } = await openLine({ name: 'chat', maxWaitMs: 30 })
+    const { site, queue, runs } = await openLine({ name: 'chat', maxWaitMs: 200 })
     const holder = await queue.acquire()
     const client = (await site.connect()).request('GET', '/', asksForEvents)
     const { status, chunks } = await client.response()
-    const message = 'The turn in queue \\"chat\\" did not come within 30 ms.'
+    const message = 'The turn in queue \\"chat\\" did not come within 200 ms.'
     const problem = `{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"Request cannot be satisfied due to temporary server capacity constraints","status":503,"detail":"${message}","code":"FQ_WAIT_TIMEOUT","retryAfter":5,"violated-policies":["chat"]}`
     expect(status).toBe(200)
     expect(chunks.at(-1)).toBe(

@@ -70,14 +70,14 @@ export class Gate<Request> {
     try {
       identity = isPreflight(req) ? PASS : identify(visit.request, this.#options, this.#clock)
     } catch (error) {
-      visit.fail(error)
+      fail(visit, error)
       return
     }
     if (identity instanceof Promise) {
       identity
         .then(
           (known) => this.#enter(visit, known),
-          (error: unknown) => visit.fail(error),
+          (error: unknown) => fail(visit, error),
         )
         .catch((error: unknown) => this.#findings.behindThrew(error))
     } else {
@@ -111,7 +111,7 @@ export class Gate<Request> {
       held = placeIn(queue, lastPlaceOf(visit.req))
       if (held === undefined) ticket = this.#takePlace(queue, visit.request, identity.key)
     } catch (error) {
-      visit.fail(error)
+      fail(visit, error)
       return
     }
     if (held !== undefined) {
@@ -228,4 +228,9 @@ export class Gate<Request> {
 function showWait(res: ServerResponse, waitedMs: number): void {
   const ms = Math.round(waitedMs)
   if (ms > 0 && !res.headersSent) res.appendHeader('Server-Timing', `fairqueue;dur=${ms}`)
+}
+
+/** For a framework no error means to go on, past the queue. */
+function fail<Request>(visit: Visit<Request>, error: unknown): void {
+  visit.fail(error ?? new Error('A function among the options of fairQueue threw nothing.'))
 }
