@@ -103,12 +103,15 @@ describe('The gateway', () => {
   it('aborts at the service when a client leaves, and frees the place of one that waits', async () => {
     const upstream = await Upstream.started()
     const gateway = await Gateway.started({ ...upstream.env, CONCURRENCY: '1' })
-    const leave = new AbortController()
+    const [leave, giveUp] = [new AbortController(), new AbortController()]
     const running = gateway.client().chat.completions.create(question('first'), { signal: leave.signal })
     const { res } = await upstream.request(0)
-    const waiting = gateway.client().chat.completions.create(question('second'), { signal: leave.signal })
+    const waiting = gateway.client().chat.completions.create(question('second'), { signal: giveUp.signal })
     waiting.catch(() => {})
     await gateway.untilCounts(1, 1)
+    giveUp.abort()
+    // Only then may the place become free: the one that waits would be let in.
+    await gateway.untilCounts(1, 0)
     const closed = once(res, 'close')
     leave.abort()
     await expect(running).rejects.toBeInstanceOf(APIUserAbortError)

@@ -44,7 +44,7 @@ export function keyTests(adapter: Adapter): void {
     ],
     ['rejects', () => Promise.reject(new Error('no user')), 'no user'],
     // For a framework that would mean to go on, past the queue.
-    ['rejects with nothing', () => Promise.reject(), 'threw nothing'],
+    ['rejects with nothing', rejectWithNothing, 'threw nothing'],
     ['returns a number', () => 5, 'must return a text, null or undefined, got 5'],
     ['returns an object', () => ({}), 'must return a text, null or undefined, got a value of type object'],
     [
@@ -71,4 +71,9 @@ export function keyTests(adapter: Adapter): void {
     const { keys } = await askWith(clientAddress(options), { 'X-Forwarded-For': '9.9.9.9, 8.8.8.8' })
     expect(keys).toEqual([key])
   })
+}
+
+function rejectWithNothing(): Promise<never> {
+  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+  return Promise.reject()
 }
