@@ -34,5 +34,7 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // Real processes, sockets and browsers on a machine that somebody else may keep busy. The last lines of a run name whoever needed it.
+    retry: process.env['CI'] ? 1 : 0,
   },
 })
