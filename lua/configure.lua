@@ -12,7 +12,7 @@
 --@arg ifVersion  string  change only if this is the version in force; empty: whatever it is
 --@arg values     string  JSON: name → new value as text, or false to clear it
 --@arg by         string  who makes the change
---@reply ok, settings, grants of the caller's own tickets
+--@reply ok, settings, grants of the caller's own tickets, 1 if it should exchange at once since more could be let in
 --@reply conflict, version in force: nothing was changed
 --@reply full: the server has no room
 -- No batch: this call may be made at any time, by an instance that has no tickets.
@@ -46,4 +46,4 @@ local mayGrant, nudge = not conflicts, applies
 if conflicts then return { 'conflict', record.version } end
 knownRevision = -1
 --@include news
-return { 'ok', news, table.concat(ownGrants, ',') }
+return { 'ok', news, table.concat(ownGrants, ','), more }

@@ -54,5 +54,6 @@ if free > 0 and waitingCount > 0 then
     end
     if #heads == 0 then blocked = true end
   end
-  if budget <= 0 then more = 1 end
+  -- (Another call would do no better where the head cannot run, or where all that was looked at needs more than the limit.)
+  if budget <= 0 and not blocked and passedOver < 500 then more = 1 end
 end

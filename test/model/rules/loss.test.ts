@@ -1,5 +1,5 @@
 import type { FairQueueOptions } from '@fairqueue/core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { useRedis } from '../../kit/clients.js'
 import { times, type ModelProcess } from '../process.js'
 import type { ModelTicket } from '../promises.js'
@@ -573,6 +573,59 @@ describe('settings', () => {
     await world.advance(livenessMs)
     expect(world.executedCalls.map(({ script }) => script.name)).toContain('rejoin')
     expect(world.server.snapshot.limit).toBe(2)
+  })
+
+  test('R23: a change by an operator is told to every instance with its next exchange, once', async () => {
+    const world = await World.on(redis, { concurrency: 3 })
+    const all = await world.startAll(3)
+    const [a, b, c] = all
+    for (const process of all) await letIn(world, process)
+    await world.advance(livenessMs / 3 - 100)
+    await world.configure(a, { concurrency: 5 })
+    await world.talk(a)
+    expect(a.queue.settings.concurrency).toBe(5)
+    await world.hint(b)
+    await world.talk(b)
+    expect(b.queue.settings.concurrency).toBe(5)
+    // This one does not hear of it before it has to prove that it lives.
+    c.pipes.hints.length = 0
+    expect(c.queue.settings.concurrency).toBe(3)
+    await world.advance(livenessMs / 3)
+    expect(c.queue.settings.concurrency).toBe(5)
+    const told = vi.fn<(payload: unknown) => void>()
+    for (const { queue } of all) queue.on('settingsChanged', told)
+    for (const process of all) await world.enter(process)
+    await world.advance(livenessMs)
+    expect(told).not.toHaveBeenCalled()
+  })
+
+  test("R23: an operator's settings that come back with a rejoin are told to whoever did not know them", async () => {
+    const { world, b, running } = await oneRunsTwoWait()
+    await world.configure(b, { concurrency: 2 })
+    await world.settle()
+    await world.flushAll()
+    const fresh = world.start()
+    await world.talk(fresh)
+    expect(fresh.queue.settings.concurrency).toBe(1)
+    await world.advance(livenessMs)
+    await world.enter(fresh)
+    await world.settle()
+    expect([fresh.queue.settings.concurrency, running.runs]).toEqual([2, true])
+  })
+
+  test('R23: settings of a version that the store has already do not come back with a rejoin', async () => {
+    const { world, b } = await oneRunsTwoWait()
+    await world.configure(b, { concurrency: 3 })
+    await world.settle()
+    await world.flushAll()
+    const fresh = world.start()
+    await world.talk(fresh)
+    await world.configure(fresh, { concurrency: 5 })
+    await world.talk(fresh)
+    await world.advance(livenessMs)
+    expect(world.executedCalls.map(({ script }) => script.name)).toContain('rejoin')
+    expect(world.server.snapshot.limit).toBe(5)
+    expect([b.queue.settings.concurrency, fresh.queue.settings.concurrency]).toEqual([5, 5])
   })
 })
 

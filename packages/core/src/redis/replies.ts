@@ -76,12 +76,12 @@ export function readRejoin(reply: unknown): { epoch: string } {
 
 export function readConfigure(reply: unknown, code: Settings): ConfigureReply {
   if (!Array.isArray(reply)) throw malformed('configure', reply)
-  const [word, detail, grants] = reply as unknown[]
+  const [word, detail, grants, more] = reply as unknown[]
   if (word === 'full') return { word }
   if (word === 'conflict') return { word, version: readNumber('configure', detail) }
   const settings = readSettings(String(detail), code)
   if (word !== 'ok' || settings === null || typeof grants !== 'string') throw malformed('configure', reply)
-  return { word, settings, grants: readList(grants, ',') }
+  return { word, settings, grants: readList(grants, ','), more: more === 1 }
 }
 
 export function readStatus(reply: unknown, code: Settings): StatusReply {

@@ -48,13 +48,13 @@ export interface ConfigureArguments {
 /**
  * Changes the operator's settings for all instances at once, and lets in whom the change allows.
  *
- * Replies ok, settings, grants of the caller's own tickets
+ * Replies ok, settings, grants of the caller's own tickets, 1 if it should exchange at once since more could be let in
  * Replies conflict, version in force: nothing was changed
  * Replies full: the server has no room No batch: this call may be made at any time, by an instance that has no tickets.
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: 'a5692652b455a8bdf997ebb4438a632f122dac18',
+  sha1: '6d27f57f36a362e87dbcfd04375858e2fd648412',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'standing', 'livenessMs', 'terms', 'channel', 'changeId', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -286,7 +286,7 @@ if free > 0 and waitingCount > 0 then
     end
     if #heads == 0 then blocked = true end
   end
-  if budget <= 0 then more = 1 end
+  if budget <= 0 and not blocked and passedOver < 500 then more = 1 end
 end
 for owner, list in pairs(otherGrants) do
   redis.pcall('PUBLISH', channel .. string.match(owner, '^[^.]+'), owner .. ' ' .. knownEpoch .. ' ' .. list)
@@ -336,7 +336,7 @@ if knownRevision ~= revision then
     },
   })
 end
-return { 'ok', news, table.concat(ownGrants, ',') }`,
+return { 'ok', news, table.concat(ownGrants, ','), more }`,
 }
 
 export function configureArguments(keys: ConfigureKeys, args: ConfigureArguments): ScriptArguments {
@@ -402,7 +402,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '04ef704a1a416f62d7dc8fe20ae7af1b973322b3',
+  sha1: '8665b1897275514f28f856a025c98026cc8b34e5',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['instance', 'batch', 'standing', 'flags', 'livenessMs', 'terms', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -707,7 +707,7 @@ if free > 0 and waitingCount > 0 then
     end
     if #heads == 0 then blocked = true end
   end
-  if budget <= 0 then more = 1 end
+  if budget <= 0 and not blocked and passedOver < 500 then more = 1 end
 end
 if applies then
   local first = 0

@@ -82,7 +82,7 @@ export interface RejoinRequest extends Standing {
 }
 
 export type ConfigureReply =
-  | { readonly word: 'ok'; readonly settings: SettingsNews; readonly grants: readonly string[] }
+  | { readonly word: 'ok'; readonly settings: SettingsNews; readonly grants: readonly string[]; readonly more: boolean }
   | { readonly word: 'conflict'; readonly version: number }
   | { readonly word: 'full' }
 

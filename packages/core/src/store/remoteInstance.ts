@@ -152,6 +152,7 @@ export class RemoteInstance implements Instance {
     // It proves nobody's life: what it lets in starts as upon a hint (R12).
     const proof = { sentAtMs: this.#provenAtMs, leaseFromMs }
     if (!this.#returning) for (const grant of reply.grants) this.#ledger.applyGrant(grant, proof)
+    if (reply.more) this.#exchangeSoon(false)
     this.#afterNews()
     return reply.settings.record
   }
