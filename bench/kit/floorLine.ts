@@ -20,6 +20,11 @@ if not next then return redis.call('INCR', KEYS[2]) end
 local process, ticket = string.match(next, '^(.-):(.+)$')
 redis.call('PUBLISH', process, ticket .. ':' .. redis.call('INCR', KEYS[3]))`
 
+interface Waiter {
+  readonly onTurn: (turn: Turn) => void
+  arrival: number
+}
+
 /**
  * The least that is still a fair line shared by processes: a list, two scripts a request, and who leaves wakes the next one's process
  * directly. No lease, no crash safety, no time-out, no cancel, no repetition of what was lost.
@@ -28,11 +33,12 @@ export class FloorLine implements Line {
   readonly #redis: Redis
   readonly #subscriber: Redis
   readonly #process = randomUUID()
-  readonly #waiting = new Map<string, { onTurn: (turn: Turn) => void; arrival: number }>()
+  readonly #waiting = new Map<string, Waiter>()
   readonly #asking = new Set<Promise<unknown>>()
   #enterSha = ''
   #leaveSha = ''
   #count = 0
+  #closed = false
 
   static async open(port: number): Promise<FloorLine> {
     const line = new FloorLine(port)
@@ -65,26 +71,33 @@ export class FloorLine implements Line {
   enter(onTurn: (turn: Turn) => void): void {
     this.#count += 1
     const ticket = String(this.#count)
-    const waiter = { onTurn, arrival: 0 }
+    const waiter: Waiter = { onTurn, arrival: 0 }
     this.#waiting.set(ticket, waiter)
-    const asking = this.#redis
-      .evalsha(this.#enterSha, KEYS.length, ...KEYS, `${this.#process}:${ticket}`)
-      .then((reply) => {
-        this.#asking.delete(asking)
-        const [arrival, grant] = reply as [number, number?]
-        waiter.arrival = arrival
-        if (grant === undefined) return
-        this.#waiting.delete(ticket)
-        this.#start(onTurn, arrival, grant)
-      })
+    const asking = this.#ask(waiter, ticket).catch((error: unknown) => {
+      if (!this.#closed) throw error
+    })
     this.#asking.add(asking)
+  }
+
+  async #ask(waiter: Waiter, ticket: string): Promise<void> {
+    const member = `${this.#process}:${ticket}`
+    const [arrival, grant] = (await this.#redis.evalsha(this.#enterSha, KEYS.length, ...KEYS, member)) as [
+      number,
+      number?,
+    ]
+    waiter.arrival = arrival
+    if (grant === undefined) return
+    this.#waiting.delete(ticket)
+    this.#start(waiter.onTurn, arrival, grant)
   }
 
   async entered(): Promise<void> {
     await Promise.all(this.#asking)
+    this.#asking.clear()
   }
 
   close(): Promise<void> {
+    this.#closed = true
     this.#redis.disconnect()
     this.#subscriber.disconnect()
     return Promise.resolve()
