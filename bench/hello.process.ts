@@ -12,6 +12,8 @@ export type Guard =
   | 'none'
   | 'fairqueueMemory'
   | 'fairqueueRedis'
+  | 'fairqueueSilent'
+  | 'fairqueueTold'
   | 'flexibleMemory'
   | 'flexibleRedis'
   | 'expressRateLimitMemory'
@@ -55,6 +57,8 @@ const guards: Readonly<Record<Guard, () => RequestHandler>> = {
   fairqueueMemory: () => fairQueue({ concurrency: 1000 }),
   fairqueueRedis: () =>
     fairQueue({ name: 'bench', concurrency: 1000, store: new RedisStore({ redis }), bootGraceMs: 0 }),
+  fairqueueSilent: () => fairQueue({ concurrency: 1000, sse: 'never' }),
+  fairqueueTold: () => fairQueue({ concurrency: 1000, sse: 'always' }),
   flexibleMemory: () => flexible(new RateLimiterMemory({ points: LIMIT, duration: 60 })),
   flexibleRedis: () => flexible(new RateLimiterRedis({ storeClient: redis, points: LIMIT, duration: 60 })),
   expressRateLimitMemory: () => rateLimit({ limit: LIMIT }),

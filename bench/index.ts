@@ -9,6 +9,7 @@ const BENCHMARKS = [
   'manyWaiters',
   'waiterMemory',
   'memoryStore',
+  'virtualHead',
   'expressHello',
 ]
 
