@@ -351,7 +351,10 @@ export class StorePromises {
     for (const member of started) {
       const ticket = this.#promises.find(member.key)
       const place = ticket && this.#places.get(ticket)
-      if (place !== undefined && this.isDoubtful(ticket!.owner)) place.returnedLate = true
+      if (place === undefined) continue
+      // An old memory had it waiting; it has run all the time.
+      if (place.number === member.number && place.grantedAtStep < 0) place.grantedAtStep = this.#step
+      if (this.isDoubtful(ticket!.owner)) place.returnedLate = true
     }
   }
 
