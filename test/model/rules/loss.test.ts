@@ -184,6 +184,25 @@ describe('forgotten, or lost memory', () => {
     expect(names(world.server.snapshot.waiting)).toEqual(names([first, second, third, fourth]))
   })
 
+  test('R16: whoever has heard that another has come, and not yet who, does not say that all are back', async () => {
+    const world = await World.on(redis)
+    const [a] = await world.startAll(1)
+    const running = await world.enter(a)
+    await world.settle()
+    const b = world.start()
+    const waiting = await world.enter(b)
+    await world.talk(b)
+    await world.hint(a)
+    await world.flushAll()
+    await world.talk(a)
+    await world.release(running)
+    const late = await world.enter(a)
+    await world.talk(a)
+    expect([late.runs, waiting.waits]).toEqual([false, true])
+    await world.advance(livenessMs + 20)
+    expect([waiting.runs, late.waits]).toEqual([true, true])
+  })
+
   test('R16: in a grace nothing is granted, newcomers wait without a number, and releases and settings apply', async () => {
     const { world, a, b, running, first } = await oneRunsTwoWait()
     world.kill(a)

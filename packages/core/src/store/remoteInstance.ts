@@ -59,6 +59,8 @@ export class RemoteInstance implements Instance {
   /** When the exchange was sent that was answered last; before any, never. */
   #provenAtMs = -Infinity
   #knownInstances = ''
+  /** How often it heard that another has come: in all, when the exchange under way was sent, and before the instances were told. */
+  #newcomers = { heard: 0, sent: 0, told: 0 }
   /** When the exchange was sent that told of them and of what runs; before any, never. */
   #knownAtMs = -Infinity
   #healthy = true
@@ -226,6 +228,7 @@ export class RemoteInstance implements Instance {
   async #exchange(): Promise<boolean> {
     const batch = this.#outbox.take()
     this.#underWay = batch
+    this.#newcomers.sent = this.#newcomers.heard
     const sentAtMs = this.#clock.now()
     const full = this.#wantsFull || this.#knowsTooLittle(batch, sentAtMs)
     this.#wantsFull = false
@@ -298,6 +301,7 @@ export class RemoteInstance implements Instance {
       const { instances } = reply.full
       this.#knownInstances = reply.graceMs === 0 ? instances : together(this.#knownInstances, instances)
       this.#knownAtMs = sentAtMs
+      this.#newcomers.told = this.#newcomers.sent
       this.#ledger.applyRunning(reply.full.running, reply.full.fence, { sentAtMs, leaseFromMs })
     }
     this.#hold(held)
@@ -334,8 +338,7 @@ export class RemoteInstance implements Instance {
         batch: this.#batchNumber,
         ...this.#standing,
         fence: this.#ledger.highestFence,
-        // Whoever has never been told of anybody does not know that there is nobody.
-        known: this.#knownInstances === '' ? '' : `${this.#knownInstances} `,
+        known: this.#knowsAll ? `${this.#knownInstances} ` : '',
       },
       send: (request) => this.#persistence.until(() => this.#exchanger.rejoin(request)),
     })
@@ -347,8 +350,14 @@ export class RemoteInstance implements Instance {
     this.#wantsFull = true
   }
 
+  /** Whoever has never been told of anybody, or has heard of one and not yet who it is, cannot say for whom a grace has to wait (R16). */
+  get #knowsAll(): boolean {
+    return this.#knownInstances !== '' && this.#newcomers.told === this.#newcomers.heard
+  }
+
   #onHint(epoch: string, grants: readonly string[]): void {
     if (this.#left) return
+    if (grants.length === 0 && epoch === this.#epoch) this.#newcomers.heard += 1
     if (this.#returning || epoch !== this.#epoch || grants.length === 0) {
       this.#exchangeSoon(true)
       return
