@@ -1,9 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
+import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { QueueStatus } from '@fairqueue/core'
-import { onTestFinished } from 'vitest'
+import { startExample } from '@fairqueue/test/kit/exampleServer'
 import { eventually } from './eventually.js'
 
 /** Starts one server of an example. */
@@ -26,23 +24,8 @@ export class ChatServer {
   }
 
   static async started(program: string, env: Readonly<Record<string, string>> = {}): Promise<ChatServer> {
-    const child = spawn(process.execPath, [program], {
-      env: { PATH: process.env['PATH'], PORT: '0', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const complaints: string[] = []
-    child.stderr.setEncoding('utf8').on('data', (text: string) => complaints.push(text))
-    onTestFinished(async () => {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL')
-        await once(child, 'exit')
-      }
-    })
-    for await (const line of createInterface({ input: child.stdout })) {
-      const url = /^http:\/\/[\w.:]+(?=: )/.exec(line)?.[0]
-      if (url !== undefined) return new ChatServer(child, url)
-    }
-    throw new Error(`The server ended before it listened: ${complaints.join('')}`)
+    const { process: child, url } = await startExample(program, env)
+    return new ChatServer(child, url)
   }
 
   get port(): number {

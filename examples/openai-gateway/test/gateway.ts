@@ -1,10 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
+import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import OpenAI, { type ClientOptions } from 'openai'
-import { onTestFinished } from 'vitest'
 import type { QueueStatus } from '@fairqueue/core'
+import { startExample } from '@fairqueue/test/kit/exampleServer'
 import { eventually } from './upstream.js'
 
 const PROGRAM = fileURLToPath(new URL('../dist/server.js', import.meta.url))
@@ -20,23 +18,8 @@ export class Gateway {
   }
 
   static async started(env: Readonly<Record<string, string>> = {}): Promise<Gateway> {
-    const child = spawn(process.execPath, [PROGRAM], {
-      env: { PATH: process.env['PATH'], PORT: '0', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const complaints: string[] = []
-    child.stderr.setEncoding('utf8').on('data', (text: string) => complaints.push(text))
-    onTestFinished(async () => {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL')
-        await once(child, 'exit')
-      }
-    })
-    for await (const line of createInterface({ input: child.stdout })) {
-      const url = /^http:\/\/[\w.:]+(?=\/v1: )/.exec(line)?.[0]
-      if (url !== undefined) return new Gateway(child, url)
-    }
-    throw new Error(`The gateway ended before it listened: ${complaints.join('')}`)
+    const { process: child, url } = await startExample(PROGRAM, env)
+    return new Gateway(child, url)
   }
 
   client(options: ClientOptions = {}): OpenAI {

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startExample } from '@fairqueue/test/kit/exampleServer'
+import { describe, expect, it, vi } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('../dist/server.js', import.meta.url))
 const PATIENCE_MS = 30_000
@@ -11,28 +10,16 @@ vi.setConfig({ testTimeout: 2 * PATIENCE_MS })
 
 /** The example as a process of its own on a free port, ended when the test ends. */
 async function start(env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, [PROGRAM], {
-    env: { PATH: process.env['PATH'], PORT: '0', WORK_MS: '600000', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const { process: child, url } = await startExample(PROGRAM, { WORK_MS: '600000', ...env })
   const exited = once(child, 'exit') as Promise<[code: number | null]>
-  onTestFinished(async () => {
-    child.kill('SIGKILL')
-    await exited
-  })
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /^http:\/\/[\w.:]+(?=: )/.exec(line)?.[0]
-    if (url === undefined) continue
-    const get = (path: string, init?: RequestInit): Promise<Response> => fetch(url + path, init)
-    const counts = async (name: string): Promise<unknown> => {
-      const status = (await (await get('/status')).json()) as Record<string, { running: number; waiting: number }>
-      return [status[name]!.running, status[name]!.waiting]
-    }
-    const untilCounts = (name: string, ...wanted: [running: number, waiting: number]): Promise<void> =>
-      expect.poll(() => counts(name), { interval: 20, timeout: PATIENCE_MS }).toEqual(wanted)
-    return { child, exited, get, untilCounts }
+  const get = (path: string, init?: RequestInit): Promise<Response> => fetch(url + path, init)
+  const counts = async (name: string): Promise<unknown> => {
+    const status = (await (await get('/status')).json()) as Record<string, { running: number; waiting: number }>
+    return [status[name]!.running, status[name]!.waiting]
   }
-  throw new Error('The server ended before it listened.')
+  const untilCounts = (name: string, ...wanted: [running: number, waiting: number]): Promise<void> =>
+    expect.poll(() => counts(name), { interval: 20, timeout: PATIENCE_MS }).toEqual(wanted)
+  return { child, exited, get, untilCounts }
 }
 
 describe('The server', () => {

@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { startExample } from '@fairqueue/test/kit/exampleServer'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 
@@ -18,23 +16,8 @@ const HARDLY_A_WORD = { WORDS_PER_SECOND: '0.001' }
 const eventually = <Value>(read: () => Value): ReturnType<typeof expect.poll<Value>> =>
   expect.poll(read, { interval: 20, timeout: PATIENCE_MS })
 
-/** The example as a process of its own on a free port, ended when the test ends. */
 async function startServer(env: Readonly<Record<string, string>>): Promise<string> {
-  const child = spawn(process.execPath, [PROGRAM], {
-    env: { PATH: process.env['PATH'], PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    }
-  })
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /^http:\/\/[\w.:]+(?=: )/.exec(line)?.[0]
-    if (url !== undefined) return url
-  }
-  throw new Error('The server ended before it listened.')
+  return (await startExample(PROGRAM, env)).url
 }
 
 describe('The page with useChat', () => {

@@ -1,11 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { QueueStatus } from '@fairqueue/core'
+import { startExample } from '@fairqueue/test/kit/exampleServer'
 import { RawClient } from '@fairqueue/test/kit/rawHttp'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -30,20 +30,8 @@ class UploadServer {
   }
 
   static async started(env: Readonly<Record<string, string>>): Promise<UploadServer> {
-    const child = spawn(process.execPath, [PROGRAM], {
-      env: { PATH: process.env['PATH'], PORT: '0', ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    onTestFinished(async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    })
-    for await (const line of createInterface({ input: child.stdout })) {
-      const url = /^http:\/\/[\w.:]+(?=: )/.exec(line)?.[0]
-      if (url !== undefined) return new UploadServer(child, url)
-    }
-    throw new Error('The server ended before it listened.')
+    const { process: child, url } = await startExample(PROGRAM, env)
+    return new UploadServer(child, url)
   }
 
   async send(bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
