@@ -69,14 +69,30 @@ describe('a client that has to wait in front of Express', () => {
   })
 })
 
-describe('Clients that look for a reason in a body of their own', () => {
-  const own = [...openaiClients, ...aiSdkClients.filter(({ name }) => name.endsWith('streamText'))]
+describe('The reason of a refusal at the door', () => {
+  const full = 'The line of queue "chat" is full.'
+  const refused = async (name: string, options?: Parameters<typeof measureDoor>[1]): Promise<unknown> =>
+    (
+      await measureDoor(
+        clients.find((client) => client.name.startsWith(name))!,
+        options,
+      )
+    ).reason
 
-  it.each(own)('$name finds it when the option `message` sends one', async (client) => {
+  it.each<[string, object]>([
+    ['openai@', { message: `503 ${full}`, code: 'FQ_QUEUE_FULL', type: 'overloaded_error', status: 503 }],
+    ['@ai-sdk/openai-compatible@', { message: full, statusCode: 503, isRetryable: true }],
+    ['@anthropic-ai/sdk@', { apiMessage: full, type: 'overloaded_error', status: 503 }],
+    ['groq-sdk@', { error: { error: { message: full, code: 'FQ_QUEUE_FULL' } }, status: 503 }],
+  ])('is where %s looks for it', async (name, error) => {
+    expect(await refused(name)).toMatchObject(error)
+  })
+
+  it("is given to the AI SDK's provider for Anthropic, which wants a body of its own, by the option `message`", async () => {
     const message = (_req: unknown, refusal: Refusal) => ({
       type: 'error',
       error: { message: refusal.message, type: 'overloaded_error' },
     })
-    expect(await measureDoor(client, { message })).toMatchObject({ cell: '503, reason' })
+    expect(await refused('@ai-sdk/anthropic@', { message })).toMatchObject({ message: full, statusCode: 503 })
   })
 })

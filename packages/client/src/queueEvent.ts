@@ -15,6 +15,8 @@ export interface Place {
 export interface LateAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string | number | readonly string[]>>
+  /** Of an error, in seconds. */
+  readonly retryAfter?: number
   readonly location?: string
   /** JSON, or text, or with an `encoding` anything. */
   readonly body?: unknown

@@ -81,6 +81,18 @@ describe.each(['GET', 'POST'])('A route behind a real queue (%s)', (method) => {
     await expect(waiting).rejects.toMatchObject({ status: 503, code: 'FQ_DRAINING', body: { status: 503 } })
   })
 
+  it('tells when to come back also where the server says what it likes', async () => {
+    const site = await openSite((app, gate) => app.all('/', gate, (_req, res) => void res.end()), {
+      message: 'Please come back.',
+    })
+    await site.hold()
+    const waiting = fetchInTurn(site.url, { method, retry: false })
+    await site.untilWaiting(1)
+    void site.gate.close({ graceMs: 0 })
+    const retryAfterMs = expect.any(Number) as number
+    await expect(waiting).rejects.toMatchObject({ message: 'Please come back.', code: null, retryAfterMs })
+  })
+
   it('frees the place when the signal aborts or the listener throws', async () => {
     let ran = 0
     const site = await openSite((app, gate) => {

@@ -171,7 +171,8 @@ describe('A refused request', () => {
   )
 
   it('is returned as a response with its status where that is asked for, told of or not', async () => {
-    const told = events(universalPost.waiting(1) + finalEvent(503, { body: refusalBody('FQ_WAIT_TIMEOUT', 100) }))
+    const event = finalEvent(503, { body: refusalBody('FQ_WAIT_TIMEOUT', 100), retryAfter: 100 })
+    const told = events(universalPost.waiting(1) + event)
     for (const answer of [problem(503, 'FQ_WAIT_TIMEOUT', 100), told]) {
       const response = await ask(answering(answer), { throwRefusals: false })
       expect(response.status).toBe(503)

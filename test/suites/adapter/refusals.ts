@@ -33,7 +33,7 @@ export function refusalTests(adapter: Adapter): void {
     const { status, statusText, header, body } = await site.get('/')
     expect([status, statusText]).toEqual([503, 'Service Unavailable'])
     expect(body).toBe(
-      '{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"Request cannot be satisfied due to temporary server capacity constraints","status":503,"detail":"The line of queue \\"chat\\" is full.","code":"FQ_QUEUE_FULL","retryAfter":5,"violated-policies":["chat"]}',
+      '{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"Request cannot be satisfied due to temporary server capacity constraints","status":503,"detail":"The line of queue \\"chat\\" is full.","code":"FQ_QUEUE_FULL","retryAfter":5,"violated-policies":["chat"],"error":{"type":"overloaded_error","code":"FQ_QUEUE_FULL","message":"The line of queue \\"chat\\" is full."}}',
     )
     expect(header('content-type')).toBe('application/problem+json')
     expect(header('content-length')).toBe(String(Buffer.byteLength(body)))
@@ -54,6 +54,11 @@ export function refusalTests(adapter: Adapter): void {
       status: 400,
       detail: '2 permits are more than queue "chat" can ever give.',
       code: 'FQ_PERMITS_EXCEED_LIMIT',
+      error: {
+        type: 'invalid_request_error',
+        code: 'FQ_PERMITS_EXCEED_LIMIT',
+        message: '2 permits are more than queue "chat" can ever give.',
+      },
     })
   })
 

@@ -46,6 +46,11 @@ export function storeFailureTests(adapter: Adapter): void {
           detail: 'The store could not decide in time.',
           code: 'FQ_STORE_UNAVAILABLE',
           retryAfter: 1,
+          error: {
+            type: 'overloaded_error',
+            code: 'FQ_STORE_UNAVAILABLE',
+            message: 'The store could not decide in time.',
+          },
         })
       }
       expect(contexts).toEqual([])

@@ -181,10 +181,10 @@ export function waitingTests(adapter: Adapter): void {
     const client = (await site.connect()).request('GET', '/', asksForEvents)
     const { status, chunks } = await client.response()
     const message = 'The turn in queue \\"chat\\" did not come within 200 ms.'
-    const problem = `{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"Request cannot be satisfied due to temporary server capacity constraints","status":503,"detail":"${message}","code":"FQ_WAIT_TIMEOUT","retryAfter":5,"violated-policies":["chat"]}`
+    const problem = `{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"Request cannot be satisfied due to temporary server capacity constraints","status":503,"detail":"${message}","code":"FQ_WAIT_TIMEOUT","retryAfter":5,"violated-policies":["chat"],"error":{"type":"overloaded_error","code":"FQ_WAIT_TIMEOUT","message":"${message}"}}`
     expect(status).toBe(200)
     expect(chunks.at(-1)).toBe(
-      `id: q:end\nevent: error\ndata: {"type":"error","errorText":"${message}","status":503,"error":{"type":"overloaded_error","code":503,"message":"${message}"},"body":${problem}}\n\n`,
+      `id: q:end\nevent: error\ndata: {"type":"error","errorText":"${message}","status":503,"error":{"type":"overloaded_error","code":503,"message":"${message}"},"body":${problem},"retryAfter":5}\n\n`,
     )
     expect(runs()).toBe(0)
     await holder.release()
@@ -204,18 +204,19 @@ export function waitingTests(adapter: Adapter): void {
     client.leave()
   })
 
-  it.each<[string, AdapterOptions, string]>([
-    ['message', { message: 'Please come back.' }, '"errorText":"Please come back.","status":503'],
+  it.each<[string, AdapterOptions, object]>([
+    ['message', { message: 'Please come back.' }, { errorText: 'Please come back.', status: 503, retryAfter: 5 }],
     [
       'handler',
       { handler: adapter.refusalHandler(({ json }) => json({ message: 'own' }, { status: 418 })) },
-      '"errorText":"own","status":418',
+      { errorText: 'own', status: 418 },
     ],
-  ])("gets the answer of the option '%s' as an error event, too", async (_option, options, text) => {
+  ])("gets the answer of the option '%s' as an error event, too", async (_option, options, data) => {
     const { site, queue } = await openLine({ maxWaitMs: 20, ...options })
     const holder = await queue.acquire()
     const client = (await site.connect()).request('GET', '/', asksForEvents)
-    expect((await client.response()).body).toContain(text)
+    const { event, data: text } = parse((await client.response()).body).at(-1)!
+    expect([event, JSON.parse(text)]).toMatchObject(['error', data])
     await holder.release()
     client.leave()
   })

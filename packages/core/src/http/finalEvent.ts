@@ -1,4 +1,5 @@
-import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http'
+import { STATUS_CODES, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http'
+import { errorMember } from './errorMember.js'
 import { END_ID } from './lastEventId.js'
 
 /** An answer that came too late for a head of its own. */
@@ -30,8 +31,10 @@ export function finalEvent(answer: LateAnswer): string {
   const content = readBody(answer)
   if (status >= 300) {
     const { location } = headers
+    const retryAfter = secondsOf(headers['retry-after'])
     return event('error', {
       ...errorData(status, messageOf(status, content), content),
+      ...(retryAfter !== undefined && { retryAfter }),
       ...(location !== undefined && { location }),
     })
   }
@@ -50,31 +53,17 @@ function errorData(status: number, message: string, content: Content): object {
     type: 'error',
     errorText: message,
     status,
-    error: { type: errorType(status), code: status, message },
+    error: errorMember(status, status, message),
     ...content,
   }
 }
 
-/** Anthropic's words for statuses. */
-function errorType(status: number): string {
-  switch (status) {
-    case 400:
-      return 'invalid_request_error'
-    case 401:
-      return 'authentication_error'
-    case 403:
-      return 'permission_error'
-    case 404:
-      return 'not_found_error'
-    case 413:
-      return 'request_too_large'
-    case 429:
-      return 'rate_limit_error'
-    case 503:
-      return 'overloaded_error'
-    default:
-      return status < 500 ? 'invalid_request_error' : 'api_error'
-  }
+/** The seconds of a `Retry-After`; one that is a date counts from now (RFC 9110, 10.2.3). Undefined: there is none that makes sense. */
+function secondsOf(retryAfter: OutgoingHttpHeader | undefined): number | undefined {
+  const text = String(retryAfter)
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  const untilMs = /^[A-Z][a-z]+,? /.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(untilMs) ? undefined : Math.max(0, Math.ceil((untilMs - Date.now()) / 1000))
 }
 
 /** A body in JSON. `encoding` is there for what is no text. */

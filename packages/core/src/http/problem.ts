@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { errorMember, type ErrorMember } from './errorMember.js'
 import { isOverLimit, type Refusal } from './refusal.js'
 
 /** A problem document (RFC 9457) with this library's members. */
@@ -12,6 +13,8 @@ export interface Problem {
   readonly retryAfter?: number
   /** Names of the limits that were hit. */
   readonly 'violated-policies'?: readonly string[]
+  /** The same once more, for clients who show nothing else: OpenAI's, and the AI SDK's providers of that kind. */
+  readonly error: ErrorMember
 }
 
 /** Of the registry "HTTP Problem Types" (draft-ietf-httpapi-ratelimit-headers). */
@@ -29,5 +32,6 @@ export function problemOf({ code, status, message, retryAfter, queue, error }: R
     code,
     ...(retryAfter !== null && { retryAfter }),
     ...(isOverLimit(code) && { 'violated-policies': [queue] }),
+    error: errorMember(status, code, message),
   }
 }

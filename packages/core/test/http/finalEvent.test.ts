@@ -80,6 +80,28 @@ describe('finalEvent', () => {
     })
   })
 
+  it.each([
+    ['5', 5],
+    ['120', 120],
+    ['0', 0],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    ['-5', undefined],
+    ['1.5', undefined],
+    ['soon', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('tells when to come back: Retry-After %j is %j seconds', (value, seconds) => {
+    const data = dataOf(late(429, undefined, '', { headers: { 'retry-after': value } })) as { retryAfter?: number }
+    expect(data.retryAfter).toBe(seconds)
+  })
+
+  it('counts a Retry-After that is a date from now', () => {
+    const headers = { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }
+    const { retryAfter } = dataOf(late(503, undefined, '', { headers })) as { retryAfter: number }
+    expect(retryAfter).toBeGreaterThan(50)
+    expect(retryAfter).toBeLessThanOrEqual(60)
+  })
+
   it('does not parse a body that is not complete', () => {
     expect(dataOf(late(200, 'application/json', '{"a":1}', { truncated: true }))).toMatchObject({
       body: '{"a":1}',
