@@ -9,7 +9,9 @@ import { fetchClients } from './clients/fetch.js'
 import { mcpClients } from './clients/mcp.js'
 import { openaiClients } from './clients/openai.js'
 import { otherSdkClients } from './clients/otherSdks.js'
+import { retryingClients } from './clients/retrying.js'
 import { measureDoor, measureStream, measureWait, type Finding, type WaitName } from './measure.js'
+import { measureRetries, retryColumns } from './retries.js'
 import { page, readPage, withTable } from './table.js'
 
 const clients: readonly Client[] = [
@@ -41,10 +43,11 @@ const always: Readonly<Record<string, RegExp>> = {
   'refused at the door': /503|error/,
 }
 
-describe('a client that has to wait in front of Express', () => {
-  /** By client: one may be measured twice. */
-  const rows = new Map<string, string[]>()
+/** Rows of the tables, by client: one may be measured twice. */
+const waiting = new Map<string, string[]>()
+const retrying = new Map<string, string[]>()
 
+describe('Cases 19 and 22: a client that has to wait in front of Express', () => {
   afterAll(closeBrowser)
 
   it.each(clients)(
@@ -56,17 +59,28 @@ describe('a client that has to wait in front of Express', () => {
         expect.soft(cell, `${column}: ${String(reason)}`).toMatch(always[column] ?? /^/)
         row.push(cell)
       }
-      rows.set(client.name, row)
+      waiting.set(client.name, row)
     },
     60_000,
   )
+})
 
-  it('is on the page docs/compatibility.md as it was measured; `npm test -- test/compatibility -u` writes it anew', async () => {
-    expect([...rows.keys()]).toEqual(clients.map(({ name }) => name))
-    await expect(
-      withTable(readPage(), 'clients', ['client', ...Object.keys(columns)], [...rows.values()]),
-    ).toMatchFileSnapshot(page)
-  })
+describe('A client that is refused, with the retries that it has of its own', () => {
+  it.each(retryingClients)(
+    '$name comes back, if it does, no sooner than it was told within a minute',
+    async (client) => {
+      const cells = await measureRetries(client)
+      expect(cells[1]).toMatch(/^(5 s, 5 s)?$/)
+      retrying.set(client.name, [client.name, ...cells])
+    },
+  )
+})
+
+it('The page docs/compatibility.md shows what was measured; `npm test -- test/compatibility -u` writes it anew', async () => {
+  expect([...waiting.keys()]).toEqual(clients.map(({ name }) => name))
+  expect([...retrying.keys()]).toEqual(retryingClients.map(({ name }) => name))
+  const withWaits = withTable(readPage(), 'clients', ['client', ...Object.keys(columns)], [...waiting.values()])
+  await expect(withTable(withWaits, 'retries', retryColumns, [...retrying.values()])).toMatchFileSnapshot(page)
 })
 
 describe('The reason of a refusal at the door', () => {

@@ -21,7 +21,7 @@ export interface Finding {
   readonly reason: unknown
 }
 
-const outcomeOf = (asked: Promise<string>): Promise<{ readonly text?: string; readonly error?: unknown }> =>
+export const outcomeOf = (asked: Promise<string>): Promise<{ readonly text?: string; readonly error?: unknown }> =>
   asked.then(
     (text) => ({ text }),
     (error: unknown) => ({ error }),
@@ -65,7 +65,7 @@ function expectWait(written: string): void {
 }
 
 /** What a refused client gets to know: the status, the reason, only that it failed, or nothing at all. */
-function lesson({ text, error }: { readonly text?: string; readonly error?: unknown }): string {
+export function lesson({ text, error }: { readonly text?: string; readonly error?: unknown }): string {
   if (error === undefined) return text === ANSWER ? 'the answer' : 'nothing'
   const { status, statusCode, code, message, cause } = error as Record<string, unknown>
   const said = JSON.stringify([status, statusCode, code, message, cause])

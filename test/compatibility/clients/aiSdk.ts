@@ -38,15 +38,18 @@ const chat =
     return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   }
 
-const streamed = async (model: ai6.LanguageModel): Promise<string> => {
+/** Streams a text; `maxRetries` is by default the SDK's. */
+export const streamed = async (model: ai6.LanguageModel, options: { maxRetries?: number } = {}): Promise<string> => {
   let text = ''
-  const { fullStream } = ai6.streamText({ model, prompt: 'Hi', maxRetries: 0, onError: () => undefined })
+  const { fullStream } = ai6.streamText({ model, prompt: 'Hi', onError: () => undefined, ...options })
   for await (const part of fullStream) {
     if (part.type === 'text-delta') text += part.text
     if (part.type === 'error') throw part.error
   }
   return text
 }
+
+const once = { maxRetries: 0 }
 
 // It warns of models that it does not know, on the console.
 ;(globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false
@@ -58,10 +61,10 @@ export const aiSdkClients: readonly Client[] = [
   transported(ai5 as unknown as typeof ai6, versioned('ai5')),
   {
     name: `${versioned('@ai-sdk/openai-compatible')} streamText`,
-    ask: (url) => streamed(createOpenAICompatible({ name: 'own', baseURL: `${url}/v1` })('m')),
+    ask: (url) => streamed(createOpenAICompatible({ name: 'own', baseURL: `${url}/v1` })('m'), once),
   },
   {
     name: `${versioned('@ai-sdk/anthropic')} streamText`,
-    ask: (url) => streamed(createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })('m')),
+    ask: (url) => streamed(createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })('m'), once),
   },
 ]
