@@ -3,6 +3,7 @@ import type { Adapter } from './adapter/adapter.js'
 import { compressionTests } from './adapter/compression.js'
 import { seenEndTests, unseenEndTests } from './adapter/handlerEnds.js'
 import { handlerTests } from './adapter/handlers.js'
+import { http2Tests } from './adapter/http2.js'
 import { keyTests } from './adapter/keys.js'
 import { leavingTests } from './adapter/leaving.js'
 import { listenerTests } from './adapter/listeners.js'
@@ -69,6 +70,9 @@ export function adapterSuite(adapter: Adapter): void {
     })
     describe('compression', () => {
       compressionTests(adapter)
+    })
+    describe.each(adapter.servesHttp2 ? [http2Tests] : [])('HTTP/2', (tests) => {
+      tests(adapter)
     })
     describe('listeners', () => {
       listenerTests(adapter)

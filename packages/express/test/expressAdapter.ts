@@ -24,6 +24,8 @@ export function expressAdapter(framework: typeof express, name: 'express' | 'exp
     name: name === 'express' ? 'Express 5' : 'Express 4',
     version,
     seesHandlerEnd: false,
+    // It gives requests the prototypes of HTTP/1.
+    servesHttp2: false,
     gate: (options, defaults) => {
       const make = defaults === undefined ? fairQueue : createFairQueue(defaults as never)
       return make(options as never)

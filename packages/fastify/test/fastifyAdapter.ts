@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createHttp2Server } from 'node:http2'
 import { createRequire } from 'node:module'
 import compress from '@fastify/compress'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -12,6 +13,7 @@ export const fastifyAdapter: Adapter = {
   name: 'Fastify 5',
   version,
   seesHandlerEnd: true,
+  servesHttp2: true,
   gate: (options, defaults = {}) => {
     // A hook can stand in any application; this one only makes it.
     const maker = fastify()
@@ -23,12 +25,15 @@ export const fastifyAdapter: Adapter = {
       handler(callOf(request, reply), refusal, pass)) satisfies FairQueueHookOptions['handler'],
   open: async (plan) => {
     let listener: RequestListener | undefined
+    const make = plan.http2 ? (createHttp2Server as unknown as typeof createServer) : createServer
     const app = fastify({
       forceCloseConnections: true,
       serverFactory: (handler) => {
         listener = behind(plan.layers ?? [], handler)
-        return createServer(listener)
+        return make(listener)
       },
+      // Then it reads no headers that HTTP/2 does not have.
+      ...(plan.http2 && { http2: true as never }),
     })
     await build(app, plan)
     await app.listen({ port: 0, host: '127.0.0.1' })

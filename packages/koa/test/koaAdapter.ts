@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { createServer as createHttp2Server } from 'node:http2'
 import { createRequire } from 'node:module'
 import { Router } from '@koa/router'
 import type Koa from 'koa'
@@ -19,6 +20,7 @@ export function koaAdapter(framework: typeof Koa, name: 'koa' | 'koa2'): Adapter
     name: name === 'koa' ? 'Koa 3' : 'Koa 2',
     version,
     seesHandlerEnd: true,
+    servesHttp2: true,
     gate: (options, defaults) => {
       const make = defaults === undefined ? fairQueue : createFairQueue(defaults as never)
       return make(options as never)
@@ -28,7 +30,8 @@ export function koaAdapter(framework: typeof Koa, name: 'koa' | 'koa2'): Adapter
     open: async (plan) => {
       const app = build(framework, plan)
       const listener = app.callback()
-      const server = createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1')
+      const make = plan.http2 ? (createHttp2Server as unknown as typeof createServer) : createServer
+      const server = make((req, res) => void listener(req, res)).listen(0, '127.0.0.1')
       await once(server, 'listening')
       return { server, listener: (req, res) => void listener(req, res) }
     },

@@ -14,6 +14,8 @@ export interface Adapter {
   readonly version: string
   /** Whether the adapter sees a handler's end; else the handler's `res.end()` tells. */
   readonly seesHandlerEnd: boolean
+  /** Whether the framework serves HTTP/2. */
+  readonly servesHttp2: boolean
   /**
    * Makes what stands in front of routes, as `createFairQueue(defaults)(options)` does; without defaults as `fairQueue(options)` does.
    * Functions among the options get the framework's own request.
@@ -43,6 +45,8 @@ export interface AdapterGate {
 
 /** An application to build. */
 export interface Plan {
+  /** Served over HTTP/2, without TLS. */
+  readonly http2?: boolean
   /** Layers in front of all else, the outermost first. */
   readonly layers?: readonly Layer[]
   /** Headers that a layer in front of all gates sets in the framework's own way, as one for CORS does. */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { expect, it, vi } from 'vitest'
 import { FairQueue, type OptionError } from '@fairqueue/core'
@@ -133,7 +134,7 @@ export function passingTests(adapter: Adapter): void {
     expect(context!.signal.aborted).toBe(false)
   })
 
-  it('B31: may be a CORS preflight in front of a saturated queue, but no other OPTIONS', async () => {
+  it('Case 28, B31: may be a CORS preflight in front of a saturated queue, but no other OPTIONS', async () => {
     const { gate, queue } = openGate(adapter, { concurrency: 1, maxQueueSize: 0 })
     const handler: Handler = ({ place, json }) =>
       json(place.lease, { headers: { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'application/json' } })
@@ -146,7 +147,7 @@ export function passingTests(adapter: Adapter): void {
     await holder.release()
   })
 
-  it('may be a HEAD: it waits and takes a place, silently', async () => {
+  it('Case 28, B31: may be a HEAD: it waits and takes a place, silently', async () => {
     const { gate, queue } = openGate(adapter, { concurrency: 1, statusDelayMs: 0, sse: 'always' })
     const handler: Handler = ({ text }) => text('hello', { headers: { 'X-Own': 'yes', 'Content-Type': 'text/plain' } })
     const site = await openSite(adapter, { routes: [{ path: '/', gate, handler }] })
@@ -158,6 +159,25 @@ export function passingTests(adapter: Adapter): void {
     const { header } = await answer
     expect(header('content-type')).toMatch(/^text\/plain/)
     expect([header('x-own'), header('content-length')]).toEqual(['yes', '5'])
+  })
+
+  it('B31: has no other gates than its own: routes beside a saturated queue answer, and connections may be upgraded', async () => {
+    const { gate, queue } = openGate(adapter, { concurrency: 1, maxQueueSize: 0 })
+    const handler: Handler = ({ text }) => text('fine')
+    const site = await openSite(adapter, {
+      routes: [
+        { path: '/chat', gate, handler },
+        { path: '/healthz', handler },
+      ],
+    })
+    site.server.on('upgrade', (_req: unknown, socket: Socket) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello')
+    })
+    const holder = await queue.acquire()
+    expect([(await site.get('/chat')).status, (await site.get('/healthz')).body]).toEqual([503, 'fine'])
+    const client = (await site.connect()).request('GET', '/chat', { Connection: 'Upgrade', Upgrade: 'websocket' })
+    expect(await client.until('hello')).toMatch(/^HTTP\/1\.1 101 /)
+    await holder.release()
   })
 
   it('may share its queue with another gate, which leaves it open when it is closed', async () => {

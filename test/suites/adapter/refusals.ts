@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { FairQueue, isFairQueueError } from '@fairqueue/core'
 import type { Refusal } from '@fairqueue/core/http'
+import { FakeClock } from '../../kit/fakeClock.js'
 import type { Adapter, AdapterOptions, RefusalHandler } from './adapter.js'
 import { FailingStore } from './failingStore.js'
 import { closing, openGate, openSite, queried } from './site.js'
@@ -224,6 +225,27 @@ export function refusalTests(adapter: Adapter): void {
       expect(header('ratelimit')).toBe(`"chat";r=0;t=${seconds}`)
     },
   )
+
+  it('B25: succeeds when it comes back exactly when it was told to, if nobody else competes', async () => {
+    const clock = new FakeClock()
+    const { gate, queue } = openGate(adapter, { concurrency: 1, maxQueueSize: 0, clock })
+    const site = await openSite(adapter, { routes: [{ path: '/', gate, handler: ({ text }) => text('ran') }] })
+    /** Somebody who runs for three seconds, as somebody who looks at the queue can see. */
+    const run = async (): Promise<void> => {
+      const lease = await queue.acquire()
+      clock.setTimer(() => void lease.release(), 3000, 'background')
+      await queue.status()
+    }
+    for (let i = 0; i < 5; i += 1) {
+      await run()
+      await clock.advance(3000)
+    }
+    await run()
+    const refused = await site.get('/')
+    expect([refused.status, refused.header('retry-after')]).toEqual([503, '3'])
+    await clock.advance(3000)
+    expect((await site.get('/')).body).toBe('ran')
+  })
 
   it('can be read by a client that is still sending a large upload, whose connection then ends', async () => {
     const { site, queue } = await openFull()

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { expect, it } from 'vitest'
+import type { RawResponse } from '../../kit/rawHttp.js'
 import type { Adapter, AdapterOptions, Handler } from './adapter.js'
 import { asksForEvents, eventually, headerOf, moment, openGate, openSite, runningIs, waitingIs } from './site.js'
 
@@ -154,13 +155,18 @@ export function waitingTests(adapter: Adapter): void {
 
   it.each<[string, AdapterOptions, Record<string, string>, boolean]>([
     ['asked for events', {}, asksForEvents, true],
+    ['prefers events', {}, { Accept: 'text/event-stream, application/json;q=0.9, */*;q=0.8' }, true],
     ['takes anything', {}, { Accept: '*/*' }, false],
+    ['takes any text', {}, { Accept: 'text/*' }, false],
     ['says nothing', {}, {}, false],
-    ['wants JSON as well', {}, { Accept: 'application/json, text/event-stream' }, false],
+    ['wants JSON', {}, { Accept: 'application/json' }, false],
+    ['wants JSON as well, as MCP clients do', {}, { Accept: 'application/json, text/event-stream' }, false],
+    ['wants a page', {}, { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }, false],
+    ['wants no events', {}, { Accept: 'text/event-stream;q=0, */*' }, false],
     ["asked for events, but sse is 'never'", { sse: 'never' }, asksForEvents, false],
     ["takes anything, and sse is 'always'", { sse: 'always' }, { Accept: '*/*' }, true],
     ['asked for events, but is let in within the delay', { statusDelayMs: '1m' }, asksForEvents, false],
-  ])('that %s is told in time', async (_what, options, headers, told) => {
+  ])('Case 23: that %s is told in time', async (_what, options, headers, told) => {
     const { site, queue } = await openLine(options)
     const holder = await queue.acquire()
     const client = (await site.connect()).request('GET', '/', headers)
@@ -173,6 +179,24 @@ export function waitingTests(adapter: Adapter): void {
     expect(body.endsWith('data: done\n\n')).toBe(true)
     expect(header('server-timing') === undefined).toBe(told)
     client.leave()
+  })
+
+  it('Case 24: that is let in within the delay gets status, headers, cookies and body as if it had not waited', async () => {
+    const { gate, queue } = openGate(adapter, { concurrency: 1, statusDelayMs: '1m' })
+    const handler: Handler = ({ text }) =>
+      text('made', { status: 201, headers: { 'X-Own': 'yes', 'Set-Cookie': 'a=b', 'Content-Type': 'text/plain' } })
+    const site = await openSite(adapter, { routes: [{ path: '/', gate, handler }] })
+    const atOnce = await site.get('/', asksForEvents)
+    const holder = await queue.acquire()
+    const waited = site.get('/', asksForEvents)
+    await waitingIs(queue, 1)
+    await holder.release()
+    const own = ({ status, statusText, headers, body }: RawResponse): unknown => [
+      [status, statusText, body],
+      headers.filter(([name]) => !/^(date|server-timing)$/i.test(name)),
+    ]
+    expect(own(await waited)).toEqual(own(atOnce))
+    expect([atOnce.status, atOnce.header('set-cookie')]).toEqual([201, 'a=b'])
   })
 
   it('gets one error event and a clean end when its time is over, and may use its connection again', async () => {
@@ -326,5 +350,28 @@ export function waitingTests(adapter: Adapter): void {
     await holder.release()
     expect((await client.response()).body).toContain('data: 1000000\n\n')
     client.leave()
+  })
+
+  it('Case 30, B36: outlives server.timeout by its heartbeats', async () => {
+    const { site, queue } = await openLine({ heartbeatMs: 100 })
+    site.server.timeout = 1000
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request('GET', '/', asksForEvents)
+    await client.until('\r\n2\r\n:\n'.repeat(12))
+    await holder.release()
+    expect((await client.response()).body.endsWith('data: done\n\n')).toBe(true)
+    client.leave()
+  })
+
+  it('Case 30: that waits in silence for longer than server.timeout is cut, gives up its place, and its handler never runs', async () => {
+    const { site, queue, runs } = await openLine({ sse: 'never' })
+    site.server.timeout = 50
+    const cancelled = new Promise((resolve) => queue.on('cancelled', resolve))
+    const holder = await queue.acquire()
+    const client = (await site.connect()).request('GET', '/')
+    await Promise.all([client.closed, cancelled])
+    await holder.release()
+    await runningIs(queue, 0)
+    expect([client.received, runs()]).toEqual(['', 0])
   })
 }
