@@ -2,6 +2,7 @@
 --@key waiting    the line
 --@key running    who runs
 --@key instances  who lives
+--@key aside      places whose client is not connected
 --@key state      hash
 --@arg instance   string  who asks
 --@arg standing   string  epoch, server and revision as the instance knows them, like `exchange`

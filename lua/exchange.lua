@@ -2,22 +2,25 @@
 --@key waiting    the line: member text → arrival number
 --@key running    who runs: member text → end of lease, server time in ms
 --@key instances  who lives: instance → alive until, server time in ms
+--@key aside      places whose client is not connected: member text → arrival number
 --@key state      hash: epoch, numbers, settings, statistics, kept verdicts
 --@arg instance   string  whose batch this is
 --@arg batch      number  counts the instance's batches; the same number again changes nothing (R4)
 --@arg standing   string  three words as the instance knows them: the epoch (empty if none, or too old to prove anything), the server's
 -- identity as read at connect (empty if not to be had), the revision of the settings
 --@arg flags      string  letters: `h` it believes to have tickets in the store; `s` it has just started, so that its code value counts
--- from now on (R23); `f` it asks for all its running tickets and all instances
+-- from now on (R23); `f` it asks for all its running tickets and all instances; `m` there are operations of `moves` among the acquires
 --@arg livenessMs number  for how long this exchange proves that the instance lives
 --@arg terms      string  JSON of what is rarely looked at: bootMs, what is left of the boot grace (R17); keepMs, for how long the state must
 -- at least be kept; declared, the settings in this instance's code, and the operator's that it knows
 --@arg channel    string  how the wake channels' names begin
 --@arg releases   number  how many of the operations are members to release
 --@arg cancels    number  how many of the next are members to cancel, from the line or from running (R7)
---@args operations members to release, members to cancel, then acquires as ticket:permits:key
+--@args operations members to release, members to cancel, then acquires as ticket:permits:key; among these `-:member` (its client is gone:
+-- it is put aside), `-claimMs:member` (kept: once its turn has come it is held for so long), `+number:ticket:key` (a ticket takes up that
+-- place again), `?number:ticket:key` (the same, but to look: whose turn has come stays kept)
 --@reply same, kept, nextMs, waiting: like `ok`, where the standing is as the instance knows it, no grace is on and nothing more was asked for
---@reply ok, epoch, kept (batch, first number, verdicts, grants, epoch), nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
+--@reply ok, epoch, kept (batch, first number, verdicts, grants, epoch[, news: `!member` taken, `=member/ageMs/position[/fence/leftMs]` taken up]), nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
 --@reply rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
 --@reply stale: a late copy of an earlier batch; ignored
 --@include open
@@ -30,7 +33,7 @@ local repeated = keptBatch == batch
 local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and now >= graceUntil
 local forgotten = string.find(flags, 'h', 1, true) and (otherEpoch or stalled or not aliveUntil or not kept)
 -- What it did in a memory that is lost since has to be put back, whatever the instance knew of it.
-if repeated and string.match(kept, '%d+$') ~= knownEpoch then forgotten = true end
+if repeated and string.match(kept, '^[^ ]* [^ ]* [^ ]* [^ ]* (%d+)') ~= knownEpoch then forgotten = true end
 local applies = not forgotten and not repeated
 -- Its time is over: it is swept like any other.
 if forgotten and stalled then sweepAt = 0 end
@@ -54,7 +57,9 @@ if applies then
     waitingCount = waitingCount - left
     if left < cancels then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, firstCancel, firstAcquire - 1)) end
   end
+  if absent ~= 0 and firstAcquire > operations then redis.call('ZREM', aside, unpack(ARGV, operations, firstAcquire - 1)) end
 end
+--@include moves
 
 -- 2. the proof of life stands above; 3. and 4.
 if not repeated then
@@ -62,6 +67,11 @@ if not repeated then
 end
 local mayGrant = applies
 --@include grant
+for owner, list in pairs(taken) do
+  -- A fence of 0: it is no longer theirs.
+  local told = table.concat(list, '/0,') .. '/0'
+  otherGrants[owner] = otherGrants[owner] and otherGrants[owner] .. ',' .. told or told
+end
 
 -- 5. acquires
 if applies then
@@ -69,10 +79,12 @@ if applies then
   local words, line, started = {}, {}, {}
   for index = firstAcquire, #ARGV do
     local operation = ARGV[index]
+    local word = moved[index]
     local permits = 1
-    if not string.find(operation, ':1:', 1, true) then permits = tonumber(string.match(operation, '^[^:]+:(%d+)')) end
-    local word
-    if now < graceUntil then
+    if not word and not string.find(operation, ':1:', 1, true) then permits = tonumber(string.match(operation, '^[^:]+:(%d+)')) end
+    if word then
+      -- It is no newcomer.
+    elseif now < graceUntil then
       word = 'h'
     elseif not room then
       word = 'u'
@@ -111,6 +123,7 @@ if applies then
   end
   if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
   kept = string.format('%d %d ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',') .. ' ' .. knownEpoch
+  if #news > 0 then kept = kept .. ' ' .. table.concat(news, ',') end
   change('kept:' .. instance, kept)
 end
 

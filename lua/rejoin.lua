@@ -2,6 +2,7 @@
 --@key waiting    the line
 --@key running    who runs
 --@key instances  who lives
+--@key aside      places whose client is not connected
 --@key state      hash
 --@arg instance   string  whose tickets these are
 --@arg batch      number  its next batch is this number and one
@@ -30,6 +31,7 @@ local declaring, rejoining = false, true
 seq = math.max(seq, fence)
 sweepAt = 0
 local firstRunning = tickets + lines
+local given = {}
 for index = tickets, #ARGV do
   local member = ARGV[index]
   local isRunning = index >= firstRunning
@@ -37,7 +39,10 @@ for index = tickets, #ARGV do
     local number = tonumber(string.sub(member, 1, 16))
     seq = math.max(seq, number)
     if permitsOf(member) > 1 then weighted = 1 end
-    if isRunning then
+    --@include latest
+    if not isLatest then
+      given[#given + 1] = '*' .. member
+    elseif isRunning then
       redis.call('ZREM', waiting, member)
       redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)
     elseif not redis.call('ZSCORE', running, member) then
@@ -49,7 +54,9 @@ end
 
 local otherGrants, nudge = {}, complete == 1
 if complete == 1 then
-  change('kept:' .. instance, string.format('%d 0   ', batch) .. knownEpoch)
+  local kept = string.format('%d 0   ', batch) .. knownEpoch
+  if #given > 0 then kept = kept .. ' ' .. table.concat(given, ',') end
+  change('kept:' .. instance, kept)
   --@include grace
 end
 --@include hints

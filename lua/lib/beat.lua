@@ -2,7 +2,7 @@
 -- (R6): so releases, heartbeats and returning tickets still work, only newcomers do not.
 -- Uses what `open` and `members` made, and `lives`: whether the caller is to be believed alive.
 local room = false
-local aliveText = string.format('%d', now + livenessMs)
+local aliveText = string.format('%d', math.ceil(now + livenessMs))
 if lives then
   isAlive[instance] = true
   local beaten = redis.pcall('ZADD', instances, aliveText, instance)

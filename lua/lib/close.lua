@@ -17,11 +17,11 @@ if not asBefore then
   end
 end
 if renews then renewAt = now + keptFor end
-local numbers = struct.pack('<ddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor)
+local numbers = struct.pack('<dddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
-  for _, key in ipairs({ waiting, running, instances, state }) do
+  for _, key in ipairs({ waiting, running, instances, aside, state }) do
     -- In the server's own time, without our skew.
     redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end

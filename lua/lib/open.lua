@@ -1,5 +1,5 @@
 -- Opens a queue's state: time, loss of memory, epoch. It only reads; what changes is collected in `changes` and written by `close`.
--- Uses: waiting, running, instances, state; instance, batch, standing, livenessMs, terms.
+-- Uses: waiting, running, instances, aside, state; instance, batch, standing, livenessMs, terms.
 -- (Fragments are steps, not libraries: Redis makes every function of a script anew at each call, so only what most calls need is one.)
 --@include clock
 
@@ -72,6 +72,7 @@ if isNew or lossSeen then
   graced = 0
   -- A new epoch keeps what is there, but of these tickets nothing is known: their permits have to be looked at.
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
+  absent = 1
   sweepAt = 0
   -- Those of them whose instance does not come back are combed out when the grace is over.
   purge = -1

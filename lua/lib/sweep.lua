@@ -20,8 +20,14 @@ if now >= quietUntil and now >= graceUntil then
           if member ~= '~' and not ownerIsAlive(member) then gone[#gone + 1] = member end
         end
       end
+      for from = 0, absent ~= 0 and redis.call('ZCARD', aside) or -1, 500 do
+        for _, member in ipairs(redis.call('ZRANGE', aside, from, from + 499)) do
+          if not ownerIsAlive(member) then gone[#gone + 1] = member end
+        end
+      end
     end
     for from = 1, #gone, 500 do
+      if absent ~= 0 then redis.call('ZREM', aside, unpack(gone, from, math.min(from + 499, #gone))) end
       runningCount = runningCount - redis.call('ZREM', running, unpack(gone, from, math.min(from + 499, #gone)))
     end
     sweepAt = math.min(

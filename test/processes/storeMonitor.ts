@@ -98,9 +98,8 @@ export class StoreMonitor {
   }
 }
 
-/** A ticket's member text `number:instance:ticket:permits:key`, by the names that the log uses. An instance's tickets end in a count. */
+/** A ticket's member text `number:instance:ticket:permits:key`; each ticket has a key of its own, the name that the log uses. */
 export function readMember(member: string): { readonly ticket: string; readonly number: string } {
-  const [number = '', , ticket = '', , key = ''] = member.split(':')
-  const count = ticket.split('.').at(-1)!
-  return { ticket: `${key}${Number.parseInt(count, 36)}`, number }
+  const [number = '', , , , ticket = ''] = member.split(':')
+  return { ticket, number }
 }

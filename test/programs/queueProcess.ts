@@ -105,11 +105,11 @@ function numberOf(ticket: Ticket): string {
 }
 
 function enter(workMs: number | null): void {
-  // The key shows in the store whose ticket it is.
-  const ticket = queue.enter({ key: config.name })
-  asking.push(ticket)
   taken += 1
   const name = `${config.name}${taken}`
+  // The key shows in the store whose ticket it is.
+  const ticket = queue.enter({ key: name })
+  asking.push(ticket)
   note({ what: 'entered', ticket: name })
   ticket.whenSettled((outcome) => {
     if (outcome instanceof Error) {

@@ -6,6 +6,7 @@ import { leaseTests } from './store/leases.js'
 import { limitTests } from './store/limit.js'
 import { nameTests } from './store/names.js'
 import { positionTests } from './store/positions.js'
+import { resumeTests } from './store/resuming.js'
 import { settingsTests } from './store/settings.js'
 import { waitTests } from './store/waits.js'
 import type { MakeWorld } from './store/world.js'
@@ -18,6 +19,9 @@ export function storeSuite(name: string, makeWorld: MakeWorld): void {
     })
     describe('waiting', () => {
       waitTests(makeWorld)
+    })
+    describe('resuming', () => {
+      resumeTests(makeWorld)
     })
     describe('leases', () => {
       leaseTests(makeWorld)

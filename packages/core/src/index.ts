@@ -27,10 +27,10 @@ export class FairQueue extends FairQueueCore {
 
 export { MemoryStore } from './memory/memoryStore.js'
 export type { FairQueueOptions } from './queue/options.js'
-export type { CloseOptions, ConfigureOptions, EnterOptions } from './queue/fairQueue.js'
+export type { CloseOptions, ConfigureOptions, EnterOptions, ResumeOptions } from './queue/fairQueue.js'
 export type { QueueEvents, TicketEvent } from './queue/events.js'
 export type { QueueStatus } from './queue/status.js'
-export type { Ticket, TicketStatus } from './queue/ticket.js'
+export type { KeepTerms, Ticket, TicketStatus } from './queue/ticket.js'
 export type { Lease, ReleaseResult } from './queue/lease.js'
 export type { TicketState } from './ticket/states.js'
 export type { Clock, Timer } from './base/clock.js'
@@ -45,12 +45,14 @@ export {
   LeaseLostError,
   OptionError,
   PermitsError,
+  PlaceLostError,
   QueueFullError,
   StoreUnavailableError,
   WaitTimeoutError,
 } from './base/errors.js'
 export type { ErrorCode, ErrorDetails, LeaseLostCause } from './base/errors.js'
 export type {
+  FoundPlace,
   Grant,
   Instance,
   InstanceListener,

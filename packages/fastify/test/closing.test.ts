@@ -99,6 +99,10 @@ describe('A server that closes', () => {
             calls.push('given up')
             return instance.giveUp(place)
           },
+          resume: (name, place, claims) => instance.resume(name, place, claims),
+          nameOf: (place) => instance.nameOf(place),
+          putAside: (place) => instance.putAside(place),
+          keep: (place, claimMs) => instance.keep(place, claimMs),
           status: (sample) => instance.status(sample),
           configure: (change) => instance.configure(change),
           leave: (ms) => {

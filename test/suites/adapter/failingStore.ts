@@ -21,6 +21,10 @@ export class FailingStore implements Store {
         this.#fail(place)
       },
       giveUp: () => Promise.resolve(),
+      resume: (_name, place) => this.#fail(place),
+      nameOf: () => null,
+      putAside: () => undefined,
+      keep: () => undefined,
       status: () => Promise.reject(new StoreUnavailableError('down')),
       configure: () => Promise.reject(new StoreUnavailableError('down')),
       leave: () => Promise.resolve(),

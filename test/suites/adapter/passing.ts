@@ -88,7 +88,7 @@ export function passingTests(adapter: Adapter): void {
     const seen: FairQueueContext[] = []
     const handler: Handler = ({ place, text }) => {
       seen.push(place)
-      return text('')
+      return text(String(place.ticket))
     }
     const site = await openSite(adapter, { routes: [{ path: '/', gate, handler }] })
     const holder = await queue.acquire()
@@ -98,10 +98,11 @@ export function passingTests(adapter: Adapter): void {
     await waitingIs(queue, 1)
     await moment(5)
     await holder.release()
-    expect((await answer).header('server-timing')).toMatch(/^fairqueue;dur=\d+$/)
+    const { header, body } = await answer
+    expect(header('server-timing')).toMatch(/^fairqueue;dur=\d+$/)
     const [context] = seen
     expect(granted).toHaveBeenCalledExactlyOnceWith('ann')
-    expect(context!.ticket).toMatch(/^[0-9a-f-]{36}$/)
+    expect(body).toMatch(/^\d{16}\.[\w-]{12}$/)
     expect(context!.waitedMs).toBeGreaterThan(4)
     expect(context!.lease!.fence).toBeGreaterThan(0)
     expect(context!.signal.aborted).toBe(false)
@@ -122,7 +123,7 @@ export function passingTests(adapter: Adapter): void {
     const seen: FairQueueContext[] = []
     const handler: Handler = ({ place, text }) => {
       seen.push(place)
-      return text('')
+      return text(String(place.ticket))
     }
     const site = await openSite(adapter, { routes: [{ path: '/', gate, handler }] })
     const holder = await queue.acquire()

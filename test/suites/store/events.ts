@@ -121,7 +121,7 @@ export function eventTests(makeWorld: MakeWorld): void {
     await world.settled()
     expect(new Set(tickets.map(({ id }) => id)).size).toBe(50)
     const [first, last] = [tickets[0]!, tickets[49]!]
-    expect(first.id).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/)
+    expect(first.id).toMatch(/^\d{16}\.[\w-]{12}$/)
     expect(first.id).toBe(first.id)
     const kept = vi.fn<(payload: unknown) => void>()
     const takenOff = vi.fn<(payload: unknown) => void>()

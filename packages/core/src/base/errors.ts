@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'FQ_STORE_UNAVAILABLE'
   | 'FQ_DRAINING'
   | 'FQ_PERMITS_EXCEED_LIMIT'
+  | 'FQ_PLACE_LOST'
   | 'FQ_CANCELLED'
   | 'FQ_LEASE_LOST'
   | 'FQ_CONFLICT'
@@ -79,6 +80,13 @@ export class DrainingError extends FairQueueError {
 export class PermitsError extends FairQueueError {
   constructor(message: string, status: 400 | 503, details?: ErrorDetails) {
     super('FQ_PERMITS_EXCEED_LIMIT', status, message, details)
+  }
+}
+
+/** The place that was to be taken up again is not there: it has ended, its turn was used, or another request has taken it up (410). */
+export class PlaceLostError extends FairQueueError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('FQ_PLACE_LOST', 410, message, details)
   }
 }
 

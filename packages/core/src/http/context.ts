@@ -2,7 +2,10 @@ import type { Lease } from '../queue/lease.js'
 
 /** What a handler behind the gate knows of its place (`req.fairQueue`). */
 export interface FairQueueContext {
-  /** The ticket's id; null when the request passed without a place (bypass, queue not enabled, store down in `'open'` mode). */
+  /**
+   * The ticket's id, while it holds its place; null after that, and when the request passed without a place (bypass, queue not enabled, store
+   * down in `'open'` mode).
+   */
   readonly ticket: string | null
   /** How long it waited, in milliseconds. */
   readonly waitedMs: number

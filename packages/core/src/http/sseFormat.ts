@@ -3,7 +3,8 @@ import type { TicketStatus } from '../queue/ticket.js'
 /** What a waiting client is told in one event. */
 export interface QueueNews extends Pick<TicketStatus, 'position' | 'etaMs'> {
   readonly state: 'waiting' | 'admitted'
-  readonly ticket: string
+  /** By which the place can be taken up again; null while there is none. */
+  readonly ticket: string | null
 }
 
 /** The forms that there are. */
@@ -63,6 +64,6 @@ function queueEvent(eventId: string | null, data: object): string {
 }
 
 /** Always the same members in the same order. */
-function shown({ state, position, etaMs, ticket }: QueueNews): QueueNews {
-  return { state, position, etaMs, ticket }
+function shown({ state, position, etaMs, ticket }: QueueNews): object {
+  return { state, position, etaMs, ...(ticket !== null && { ticket }) }
 }

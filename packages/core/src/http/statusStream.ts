@@ -83,12 +83,13 @@ export class StatusStream {
     if (!needsDrain(this.#visit.res)) {
       this.#fresh = false
       const { position, etaMs } = this.#latest
-      this.#write({ state: 'waiting', position, etaMs, ticket: this.#ticket.id }, ticketEventId(this.#ticket.id))
+      const ticket = this.#ticket.id
+      this.#write({ state: 'waiting', position, etaMs, ticket }, ticket === null ? null : ticketEventId(ticket))
     }
     this.#interval = this.#terms.clock.setTimer(() => this.#tell(), this.#terms.statusIntervalMs, 'background')
   }
 
-  #write(news: QueueNews, eventId: string): void {
+  #write(news: QueueNews, eventId: string | null): void {
     this.#writeText(this.#terms.format.news(news, this.#withIds ? eventId : null))
   }
 

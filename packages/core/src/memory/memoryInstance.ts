@@ -33,6 +33,22 @@ export class MemoryInstance implements Instance, Member {
     return DONE
   }
 
+  resume(name: string, place: Place, claims: boolean): void {
+    this.#queue.resume(name, place, this, claims)
+  }
+
+  nameOf(place: Place): string | null {
+    return place.slot === undefined ? null : this.#queue.nameOf(place.slot as Entry)
+  }
+
+  putAside(place: Place): void {
+    if (place.slot !== undefined) this.#queue.putAside(place.slot as Entry)
+  }
+
+  keep(place: Place, claimMs: number): void {
+    if (place.slot !== undefined) this.#queue.keep(place.slot as Entry, claimMs)
+  }
+
   async status(sample: readonly Place[]): Promise<StoreStatus> {
     const queue = this.#queue
     return {

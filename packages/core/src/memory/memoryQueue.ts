@@ -1,7 +1,9 @@
 import { Chain, type Link } from '../base/chain.js'
 import { ConflictError } from '../base/errors.js'
+import { randomSecret } from '../base/randomId.js'
 import type { Clock } from '../base/clock.js'
 import type { InstanceListener, Place } from '../store/contract.js'
+import { readPlaceName, writePlaceName } from '../store/placeName.js'
 import {
   applyChange,
   sameSettings,
@@ -18,12 +20,17 @@ export interface Member {
   readonly listener: InstanceListener
 }
 
-/** What a queue notes on a place. `order` is its arrival number. */
+/** What a queue notes on a place. */
 export interface Entry extends Link<Entry> {
+  /** Its arrival number. */
   readonly order: number
   readonly place: Place
   readonly owner: Member
-  isRunning: boolean
+  state: 'waiting' | 'running' | 'aside' | 'over'
+  /** For how long it is held once its turn has come, until somebody claims it; null: it is not kept for anybody. */
+  claimMs: number | null
+  /** When its lease ends, by its owner's clock; before the grant, nothing. */
+  endsAtMs: number
 }
 
 /** The state of one queue of one process: its line, who runs, its settings. */
@@ -31,6 +38,8 @@ export class MemoryQueue {
   readonly instances: Set<Member> = new Set()
   readonly #waiting = new Line<Entry>()
   readonly #running = new Chain<Entry>()
+  /** Places that were told how they are called, by their number: those may be taken up again (R24). */
+  readonly #named = new Map<number, { readonly name: string; entry: Entry }>()
   /** Permits of all entries in `#running`. */
   #used = 0
   /** Arrival numbers and fences are one series. */
@@ -99,8 +108,8 @@ export class MemoryQueue {
   #refuseImpossible(concurrency: number): void {
     if (concurrency === 0) return
     for (const entry of [...this.#waiting].filter(({ place }) => place.permits > concurrency)) {
-      this.#waiting.remove(entry)
-      entry.place.slot = undefined
+      this.#takeOut(entry)
+      this.#named.delete(entry.order)
       entry.place.onRefused('limitFell')
     }
   }
@@ -112,7 +121,7 @@ export class MemoryQueue {
       return
     }
     const order = this.#nextNumber()
-    const entry: Entry = { order, place, owner, isRunning: false, previous: undefined, next: undefined }
+    const entry = entryOf(place, owner, order)
     if (this.#waiting.size === 0 && this.#used + place.permits <= concurrency) {
       this.#grant(entry)
     } else if (this.#waiting.size >= maxQueueSize) {
@@ -126,18 +135,76 @@ export class MemoryQueue {
 
   /** Takes a place out, waiting or running, and lets in whom that allows, in the same step (promise 3: hand-over). */
   giveUp(entry: Entry): void {
-    if (entry.isRunning) {
-      entry.isRunning = false
+    if (entry.state === 'over') return
+    this.#takeOut(entry)
+    this.#named.delete(entry.order)
+    this.#grantNext()
+  }
+
+  /** Out of the line or the running ones; its place hears nothing more. */
+  #takeOut(entry: Entry): void {
+    if (entry.state === 'running') {
       this.#running.remove(entry)
       this.#used -= entry.place.permits
-    } else if (!this.#waiting.remove(entry)) return
+    } else if (entry.state === 'waiting') {
+      this.#waiting.remove(entry)
+    }
+    entry.state = 'over'
     entry.place.slot = undefined
+  }
+
+  /** Number and secret, made when first asked for. */
+  nameOf(entry: Entry): string {
+    const { order } = entry
+    const known = this.#named.get(order)
+    if (known !== undefined) return known.name
+    const name = writePlaceName({ number: String(order).padStart(16, '0'), secret: randomSecret() })
+    this.#named.set(order, { name, entry })
+    return name
+  }
+
+  /** Its client has gone: out of the line, but not forgotten. */
+  putAside(entry: Entry): void {
+    if (entry.state !== 'waiting') return
+    this.#waiting.remove(entry)
+    entry.state = 'aside'
     this.#grantNext()
+  }
+
+  /** Nobody waits for it, but its turn does not pass it by. */
+  keep(entry: Entry, claimMs: number): void {
+    entry.claimMs = claimMs
+    if (entry.state === 'running') entry.endsAtMs = Math.min(entry.endsAtMs, entry.owner.clock.now() + claimMs)
+  }
+
+  /** Gives a place to another ticket of the same key, with its number, wherever it is. */
+  resume(name: string, place: Place, owner: Member, claims: boolean): void {
+    const known = this.#named.get(Number(readPlaceName(name)?.number))
+    const before = known?.entry
+    if (before === undefined || known?.name !== name || before.place.key !== place.key || !mayBeTaken(before)) {
+      place.onRefused('unknown')
+      return
+    }
+    const { place: old, order, state, endsAtMs } = before
+    const entry = entryOf(place, owner, order)
+    known.entry = entry
+    this.#takeOut(before)
+    old.onTaken()
+    place.slot = entry
+    place.onFound({ permits: old.permits, ageMs: old.ageMs })
+    if (state === 'running') {
+      this.#run(entry, claims ? undefined : endsAtMs)
+      return
+    }
+    this.#waiting.insert(entry)
+    this.#grantNext()
+    if (entry.state === 'waiting') place.onQueued(this.position(place))
   }
 
   leave(instance: Member): void {
     this.instances.delete(instance)
-    const own = [...this.#waiting, ...this.#running].filter((entry) => entry.owner === instance)
+    const aside = [...this.#named.values()].map(({ entry }) => entry).filter(({ state }) => state === 'aside')
+    const own = [...this.#waiting, ...this.#running, ...aside].filter((entry) => entry.owner === instance)
     for (const entry of own) this.giveUp(entry)
   }
 
@@ -162,17 +229,31 @@ export class MemoryQueue {
   }
 
   #grant(entry: Entry): void {
-    const { place, owner } = entry
-    place.slot = entry
-    entry.isRunning = true
+    entry.place.slot = entry
+    this.#grants += 1
+    this.#run(entry)
+  }
+
+  #run(entry: Entry, endsAtMs = entry.owner.clock.now() + (entry.claimMs ?? this.#settings.values.leaseMs)): void {
+    const { place } = entry
+    entry.state = 'running'
+    entry.endsAtMs = endsAtMs
     this.#running.add(entry)
     this.#used += place.permits
-    this.#grants += 1
-    place.onGranted({ fence: this.#nextNumber(), endsAtMs: owner.clock.now() + this.#settings.values.leaseMs })
+    place.onGranted({ fence: this.#nextNumber(), endsAtMs })
   }
 
   #nextNumber(): number {
     this.#lastNumber += 1
     return this.#lastNumber
   }
+}
+
+function entryOf(place: Place, owner: Member, order: number): Entry {
+  return { order, place, owner, state: 'waiting', claimMs: null, endsAtMs: 0, previous: undefined, next: undefined }
+}
+
+/** Whoever runs has had their turn, unless it is held for a claim. */
+function mayBeTaken({ state, claimMs }: Entry): boolean {
+  return state !== 'over' && (state !== 'running' || claimMs !== null)
 }

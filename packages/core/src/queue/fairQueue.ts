@@ -14,7 +14,7 @@ import { LeaseExpiry } from './leaseExpiry.js'
 import { resolveQueueOptions, type FairQueueOptions, type ResolvedQueueOptions } from './options.js'
 import { PositionWatch } from './positionWatch.js'
 import type { QueueStatus } from './status.js'
-import { Ticket, type TicketStatus } from './ticket.js'
+import { Ticket, type KeepTerms, type TicketRequest, type TicketStatus } from './ticket.js'
 import type { TicketHost } from './ticketHost.js'
 
 /** What one caller asks for. */
@@ -37,6 +37,20 @@ const enterOptionNames: ReadonlySet<string> = new Set<keyof EnterOptions>([
   'maxWaitMs',
   'signal',
   'onStatus',
+])
+
+/** Who takes a place up again. */
+export interface ResumeOptions extends Omit<EnterOptions, 'permits'> {
+  /** Only look: where it stands is told, and it stays kept, on these terms from now on. Default: its turn is waited for, or taken. */
+  readonly kept?: KeepTerms | undefined
+}
+
+const resumeOptionNames: ReadonlySet<string> = new Set<keyof ResumeOptions>([
+  'key',
+  'maxWaitMs',
+  'signal',
+  'onStatus',
+  'kept',
 ])
 
 /** Options of {@link FairQueueCore.close}. */
@@ -119,13 +133,39 @@ export class FairQueueCore {
   enter(options: EnterOptions = {}): Ticket {
     if (typeof options !== 'object' || options === null) throw optionError('options', 'an object', options)
     refuseUnknown(options, enterOptionNames)
-    const { signal, onStatus, key = null } = options
+    const permits = options.permits === undefined ? 1 : readInteger('permits', options.permits, { min: 1 })
+    return this.#open(options, { permits }, (ticket) => this.#instance.enter(ticket))
+  }
+
+  /**
+   * Takes up again the place that is called so (`ticket.id`), wherever it is: its client was cut off, perhaps from another process, or it was kept.
+   * The ticket that had it ends (`moved`). The key must be the same. What it waits is counted from its arrival.
+   * Never throws for what the queue decides: a place that is not there is refused with a `PlaceLostError`.
+   * @throws OptionError when an option is not what it must be
+   */
+  resume(id: string, options: ResumeOptions = {}): Ticket {
+    if (typeof id !== 'string') throw optionError('id', "a ticket's id", id)
+    if (typeof options !== 'object' || options === null) throw optionError('options', 'an object', options)
+    refuseUnknown(options, resumeOptionNames)
+    const kept = options.kept && readKeepTerms(options.kept)
+    const ticket = this.#open(options, { permits: 1, resumes: id, kept }, (place) =>
+      this.#instance.resume(id, place, kept === undefined),
+    )
+    if (kept !== undefined) ticket.keep(kept)
+    return ticket
+  }
+
+  #open(
+    options: EnterOptions,
+    request: Pick<TicketRequest, 'permits' | 'resumes' | 'kept'>,
+    ask: (ticket: Ticket) => void,
+  ): Ticket {
+    const { signal, onStatus, maxWaitMs, key = null } = options
     if (key !== null && typeof key !== 'string') throw optionError('key', 'a text', key)
     if (signal !== undefined && typeof signal?.addEventListener !== 'function')
       throw optionError('signal', 'an AbortSignal', signal)
     if (onStatus !== undefined && typeof onStatus !== 'function') throw optionError('onStatus', 'a function', onStatus)
-    const permits = options.permits === undefined ? 1 : readInteger('permits', options.permits, { min: 1 })
-    const ticket = new Ticket(this.#host, { key, permits, maxWaitMs: this.#maxWaitMs(options.maxWaitMs), signal })
+    const ticket = new Ticket(this.#host, { ...request, key, maxWaitMs: this.#maxWaitMs(maxWaitMs), signal })
     this.#waiting.add(ticket)
     if (onStatus !== undefined) ticket.on('status', onStatus)
     if (signal?.aborted === true) {
@@ -135,7 +175,7 @@ export class FairQueueCore {
     } else if (!this.#settings.values.enabled) {
       ticket.passUncounted()
     } else {
-      this.#instance.enter(ticket)
+      ask(ticket)
     }
     return ticket
   }
@@ -350,6 +390,8 @@ export class FairQueueCore {
       if (this.#events.heard('granted')) this.#events.emit('granted', describe(ticket))
       return
     }
+    // It goes on, as another ticket, which tells of its end.
+    if (ticket.state === 'moved') return
     const event = ticket.state as 'rejected' | 'timedOut' | 'cancelled' | 'failed'
     if (this.#events.heard(event)) this.#events.emit(event, { ...describe(ticket), error: outcome })
   }
@@ -375,6 +417,13 @@ export class FairQueueCore {
     } catch {
       // A logger that throws has nowhere left to be reported to.
     }
+  }
+}
+
+function readKeepTerms({ graceMs, claimMs }: KeepTerms): KeepTerms {
+  return {
+    graceMs: readDurationMs('kept.graceMs', graceMs, { min: 1 }),
+    claimMs: readDurationMs('kept.claimMs', claimMs, { min: 1 }),
   }
 }
 

@@ -3,14 +3,14 @@ import type { Timer } from '../base/clock.js'
 import {
   CancelledError,
   PermitsError,
+  PlaceLostError,
   QueueFullError,
   StoreUnavailableError,
   WaitTimeoutError,
   type FairQueueError,
   type LeaseLostCause,
 } from '../base/errors.js'
-import { randomUUID } from 'node:crypto'
-import type { Grant, Place, RefusalReason } from '../store/contract.js'
+import type { FoundPlace, Grant, Place, RefusalReason } from '../store/contract.js'
 import { mayMove, type TicketState } from '../ticket/states.js'
 import { Lease, type LeaseOwner } from './lease.js'
 import type { Expiring } from './leaseExpiry.js'
@@ -32,12 +32,23 @@ export interface TicketRequest {
   readonly permits: number
   readonly maxWaitMs: number
   readonly signal: AbortSignal | undefined
+  /** The id of the place that it takes up again; undefined for a newcomer. */
+  readonly resumes?: string | undefined
+  /** It only looks at that place, which stays kept. */
+  readonly kept?: KeepTerms | undefined
+}
+
+/** For how long a place that nobody waits for is kept, in milliseconds. */
+export interface KeepTerms {
+  /** How long until somebody has to look at it again; then it is given up. */
+  readonly graceMs: number
+  /** How long it is held once its turn has come; then it goes to the next. */
+  readonly claimMs: number
 }
 
 /** One request's place in a queue, from the door to its end. Made by `queue.enter()`. */
 export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
   readonly key: string | null
-  readonly permits: number
   /** @internal The store's. */
   slot: unknown = undefined
   /** @internal Its neighbours among the waiting, then among the running tickets of its queue. */
@@ -45,7 +56,8 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
   /** @internal */
   next: Ticket | undefined
   readonly #host: TicketHost<Ticket>
-  readonly #enteredAtMs: number
+  #permits: number
+  #enteredAtMs: number
   readonly #maxWaitMs: number
   readonly #signal: AbortSignal | undefined
   #onAbort: (() => void) | undefined
@@ -59,12 +71,18 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
   #granted: Promise<Lease> | undefined
   #waitTimer: Timer | undefined
   #leaseEndsAtMs = Infinity
+  /** Nobody waits for it: for how long it is held when its turn comes, in milliseconds; null: its turn passes it by. */
+  #absence: { readonly claimMs: number | null } | undefined
+  #absenceTimer: Timer | undefined
+  #placedListener: (() => void) | undefined
 
   /** @internal Tickets are made by a queue. */
   constructor(host: TicketHost<Ticket>, request: TicketRequest) {
     this.#host = host
     this.key = request.key
-    this.permits = request.permits
+    this.#permits = request.permits
+    this.#id = request.resumes
+    this.#absence = request.kept
     this.#maxWaitMs = request.maxWaitMs
     this.#enteredAtMs = host.clock.now()
     this.#signal = request.signal
@@ -74,10 +92,18 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
     }
   }
 
-  /** Unguessable, made when first asked for. */
-  get id(): string {
-    this.#id ??= randomUUID()
-    return this.#id
+  /** How many units of `concurrency` it occupies while it runs. */
+  get permits(): number {
+    return this.#permits
+  }
+
+  /**
+   * Unguessable text by which the place can be taken up again with `queue.resume()`, in any process, by whoever has the same key. null while the
+   * store has given it no number, and for what is not counted.
+   */
+  get id(): string | null {
+    this.#id ??= this.#host.instance.nameOf(this) ?? undefined
+    return this.#id ?? null
   }
 
   get state(): TicketState {
@@ -96,9 +122,14 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
     return this.#etaMs
   }
 
+  /** @internal */
+  get ageMs(): number {
+    return this.#host.clock.now() - this.#enteredAtMs
+  }
+
   /** Milliseconds since it entered, or until its wait ended. */
   get waitedMs(): number {
-    return this.#outcome instanceof Lease ? this.#outcome.waitedMs : this.#host.clock.now() - this.#enteredAtMs
+    return this.#outcome instanceof Lease ? this.#outcome.waitedMs : this.ageMs
   }
 
   /** How the wait ended; undefined while it goes on. */
@@ -147,9 +178,46 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
     this.endWait('cancelled', new CancelledError('The wait was given up.', { cause: reason }))
   }
 
+  /**
+   * Nobody waits for it any more, but somebody may come back: for `graceMs` it keeps its number, though its turn passes it by. Then it is
+   * cancelled. Without effect unless it waits.
+   */
+  leave(graceMs: number): void {
+    if (this.#state !== 'waiting') return
+    this.#absence = { claimMs: null }
+    this.#host.instance.putAside(this)
+    this.#await(graceMs)
+  }
+
+  /**
+   * Nobody waits for it here, but somebody looks after it: it stays in the line for `graceMs`, and once its turn has come it is held (`reserved`)
+   * for `claimMs`. To look at it, or to claim it, is `queue.resume()`. Without effect unless it waits.
+   */
+  keep({ graceMs, claimMs }: KeepTerms): void {
+    if (this.#state !== 'waiting') return
+    this.#absence = { claimMs }
+    this.#host.instance.keep(this, claimMs)
+    this.#await(graceMs)
+  }
+
+  #await(graceMs: number): void {
+    this.#absenceTimer?.cancel()
+    this.#absenceTimer = this.#host.clock.setTimer(
+      () => this.cancel(new Error('Nobody has come back for it.')),
+      graceMs,
+      'background',
+    )
+  }
+
+  /** Calls back once when it is known where it stands, or that it stands nowhere; at once if it is. */
+  whenPlaced(listener: () => void): void {
+    if (this.#waitTimer !== undefined || this.#state !== 'waiting') listener()
+    else this.#placedListener = listener
+  }
+
   /** @internal Ends a wait from this side, wherever its place is; false if it has ended already. */
   endWait(state: 'timedOut' | 'cancelled' | 'failed', error: FairQueueError): boolean {
-    if (this.#state !== 'waiting') return false
+    if (!mayMove(this.#state, state)) return false
     // Before the store hands on: whoever that lets in may call back.
     this.#state = state
     void this.#host.instance.giveUp(this)
@@ -164,6 +232,7 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
 
   /** @internal The queue was switched off while it waited: it leaves the line and runs without a place. */
   passBy(): void {
+    if (this.#absence !== undefined) this.cancel(new Error('The queue was switched off.'))
     if (this.#state !== 'waiting') return
     this.#state = 'granted'
     void this.#host.instance.giveUp(this)
@@ -181,7 +250,7 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
   onQueued(position: number | null): void {
     if (this.#state !== 'waiting') return
     if (this.#waitTimer === undefined) {
-      const left = this.#maxWaitMs - (this.#host.clock.now() - this.#enteredAtMs)
+      const left = this.#maxWaitMs - this.ageMs
       if (this.#maxWaitMs === 0 || left <= 0) {
         this.#timeOut()
         return
@@ -189,11 +258,56 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
       this.#waitTimer = this.#host.clock.setTimer(() => this.#timeOut(), left, 'foreground')
     }
     this.showPosition(position)
+    this.#tellPlaced()
   }
 
   /** @internal */
   onGranted(grant: Grant): void {
-    this.#settleWith(grant)
+    const { claimMs = null } = this.#absence ?? {}
+    if (claimMs === null) this.#settleWith(grant)
+    else this.#reserve(grant, claimMs)
+  }
+
+  /** @internal */
+  onFound({ permits, ageMs }: FoundPlace): void {
+    this.#permits = permits
+    this.#enteredAtMs = this.#host.clock.now() - ageMs
+  }
+
+  /** @internal */
+  onTaken(): void {
+    if (!mayMove(this.#state, 'moved')) return
+    this.#endWithout('moved', new PlaceLostError('The place was taken up again by another request.'))
+  }
+
+  /** Its turn has come, and nobody is there. */
+  #reserve(grant: Grant, claimMs: number): void {
+    const { clock, instance } = this.#host
+    this.#state = 'reserved'
+    this.#position = 0
+    this.#etaMs = 0
+    this.#waitTimer?.cancel()
+    this.#absenceTimer?.cancel()
+    instance.keep(this, claimMs)
+    const leftMs = Math.min(claimMs, grant.endsAtMs - clock.now())
+    this.#leaseEndsAtMs = clock.now() + leftMs
+    this.#absenceTimer = clock.setTimer(() => this.#unclaimed(claimMs), leftMs, 'background')
+    this.#tellStatus()
+    this.#tellPlaced()
+  }
+
+  #unclaimed(claimMs: number): void {
+    const { quotedName } = this.#host
+    this.endWait(
+      'timedOut',
+      new WaitTimeoutError(`Nobody claimed the turn in queue ${quotedName} within ${claimMs} ms.`),
+    )
+  }
+
+  #tellPlaced(): void {
+    const listener = this.#placedListener
+    this.#placedListener = undefined
+    if (listener !== undefined) this.#host.guarded(listener, undefined)
   }
 
   /** @internal */
@@ -204,6 +318,8 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
           retryAfterMs: this.#host.etaMs(1),
         }),
       )
+    } else if (reason === 'unknown') {
+      this.rejectAtDoor(new PlaceLostError(`Queue ${this.#host.quotedName} has no such place, or its turn was used.`))
     } else if (reason === 'permits') {
       this.rejectAtDoor(
         new PermitsError(`${this.permits} permits are more than queue ${this.#host.quotedName} can ever give.`, 400),
@@ -226,6 +342,10 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
 
   /** @internal */
   onLost(cause: LeaseLostCause): void {
+    if (this.#state === 'reserved') {
+      this.#endWithout('timedOut', new WaitTimeoutError(`The turn in queue ${this.#host.quotedName} was lost.`))
+      return
+    }
     if (!mayMove(this.#state, 'lost')) return
     this.#state = 'lost'
     const lease = this.#outcome as Lease
@@ -263,14 +383,14 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
   #settleWith(grant: Grant | null): void {
     const { clock } = this.#host
     const now = clock.now()
-    const lease = new Lease(this, this.permits, grant, now - this.#enteredAtMs, now)
+    const lease = new Lease(this, this.#permits, grant, now - this.#enteredAtMs, now)
     if (grant !== null) this.#leaseEndsAtMs = grant.endsAtMs
     this.#position = 0
     this.#etaMs = 0
     this.#end('granted', lease)
   }
 
-  #endWithout(state: 'timedOut' | 'cancelled' | 'failed' | 'rejected', error: FairQueueError): void {
+  #endWithout(state: 'timedOut' | 'cancelled' | 'failed' | 'rejected' | 'moved', error: FairQueueError): void {
     this.#position = null
     this.#etaMs = null
     this.#end(state, error)
@@ -280,6 +400,7 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
     this.#state = state
     this.#outcome = outcome
     this.#waitTimer?.cancel()
+    this.#absenceTimer?.cancel()
     if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort)
     this.#tellStatus()
     this.#statusListeners = undefined
@@ -287,6 +408,7 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
     const listeners = this.#settledListeners
     this.#settledListeners = undefined
     if (listeners !== undefined) for (const listener of listeners) this.#host.guarded(listener, outcome)
+    this.#tellPlaced()
   }
 
   #tellStatus(): void {

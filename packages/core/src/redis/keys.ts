@@ -5,6 +5,7 @@ export interface QueueKeys {
   readonly waiting: string
   readonly running: string
   readonly instances: string
+  readonly aside: string
   readonly state: string
 }
 
@@ -15,6 +16,7 @@ export function queueKeys(prefix: string, name: string): QueueKeys {
     waiting: `${base}:waiting`,
     running: `${base}:running`,
     instances: `${base}:instances`,
+    aside: `${base}:aside`,
     state: `${base}:state`,
   }
 }

@@ -54,18 +54,21 @@ export class RedisExchanger implements Exchanger {
   }
 
   async exchange(request: ExchangeRequest): Promise<ExchangeReply> {
-    const { releases, cancels, acquires } = request
+    const { releases, cancels, leaves, acquires } = request
     const list = exchangeArguments(this.#keys, {
       instance: this.instance,
       batch: request.batch,
       standing: this.#writeStanding(request),
-      flags: `${request.holds ? 'h' : ''}${request.declaring ? 's' : ''}${request.full ? 'f' : ''}`,
+      flags: `${request.holds ? 'h' : ''}${request.declaring ? 's' : ''}${request.full ? 'f' : ''}${request.moves ? 'm' : ''}`,
       livenessMs: this.#options.livenessMs,
       terms: this.#writeTerms(request.keepMs),
       channel: this.#link.channelPrefix,
       releases: releases.length,
       cancels: cancels.length,
-      operations: releases.length + cancels.length === 0 ? acquires : [...releases, ...cancels, ...acquires],
+      operations:
+        releases.length + cancels.length + leaves.length === 0
+          ? acquires
+          : [...releases, ...cancels, ...leaves, ...acquires],
     })
     return readExchange(await this.#link.scripts.run(exchange, list), request.epoch, this.#options.declared)
   }

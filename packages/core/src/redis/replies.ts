@@ -15,9 +15,9 @@ function readNumber(script: string, value: unknown): number {
 }
 
 function readVerdicts(kept: string): Verdicts {
-  const [, first, words, grants] = kept.split(' ')
+  const [, first, words, grants, , news = ''] = kept.split(' ')
   if (first === undefined || words === undefined || grants === undefined) throw malformed('exchange', kept)
-  return { first: readNumber('exchange', first), words, grants: readList(grants, ',') }
+  return { first: readNumber('exchange', first), words, grants: readList(grants, ','), news: readList(news, ',') }
 }
 
 /** A list as scripts write them; the empty text is the empty list. */

@@ -20,6 +20,8 @@ export interface ConfigureKeys {
   readonly running: string
   /** who lives */
   readonly instances: string
+  /** places whose client is not connected */
+  readonly aside: string
   /** hash */
   readonly state: string
 }
@@ -54,10 +56,10 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: '6d27f57f36a362e87dbcfd04375858e2fd648412',
-  keys: ['waiting', 'running', 'instances', 'state'],
+  sha1: '0d72a7761dd6a7624f703a0cf96a0e8bd3396ef5',
+  keys: ['waiting', 'running', 'instances', 'aside', 'state'],
   args: ['instance', 'standing', 'livenessMs', 'terms', 'channel', 'changeId', 'ifVersion', 'values', 'by'],
-  lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+  lua: `local waiting, running, instances, aside, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local instance, standing, livenessMs, terms, channel, changeId, ifVersion, values, by = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local batch = nil
 local clock = redis.call('TIME')
@@ -66,10 +68,10 @@ local fields = redis.call('HMGET', state, 'numbers', 'standing', 'kept:' .. inst
 local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
-local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = -1, 0, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 136 then
+local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = -1, 0, 0, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 144 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = struct.unpack('<ddddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = struct.unpack('<dddddddddddddddddd', fields[1])
 end
 local more = 0
 local changes = {}
@@ -120,6 +122,7 @@ if isNew or lossSeen then
   knownEpoch = string.format('%d', epochNumber)
   graced = 0
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
+  absent = 1
   sweepAt = 0
   purge = -1
   renewAt, keptFor = 0, 0
@@ -314,11 +317,11 @@ if not asBefore then
   end
 end
 if renews then renewAt = now + keptFor end
-local numbers = struct.pack('<ddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor)
+local numbers = struct.pack('<dddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
-  for _, key in ipairs({ waiting, running, instances, state }) do
+  for _, key in ipairs({ waiting, running, instances, aside, state }) do
     redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end
@@ -341,10 +344,11 @@ return { 'ok', news, table.concat(ownGrants, ','), more }`,
 
 export function configureArguments(keys: ConfigureKeys, args: ConfigureArguments): ScriptArguments {
   return [
-    4,
+    5,
     keys.waiting,
     keys.running,
     keys.instances,
+    keys.aside,
     keys.state,
     args.instance,
     args.standing,
@@ -365,6 +369,8 @@ export interface ExchangeKeys {
   readonly running: string
   /** who lives: instance → alive until, server time in ms */
   readonly instances: string
+  /** places whose client is not connected: member text → arrival number */
+  readonly aside: string
   /** hash: epoch, numbers, settings, statistics, kept verdicts */
   readonly state: string
 }
@@ -376,7 +382,7 @@ export interface ExchangeArguments {
   readonly batch: number
   /** three words as the instance knows them: the epoch (empty if none, or too old to prove anything), the server's identity as read at connect (empty if not to be had), the revision of the settings */
   readonly standing: string
-  /** letters: `h` it believes to have tickets in the store; `s` it has just started, so that its code value counts from now on (R23); `f` it asks for all its running tickets and all instances */
+  /** letters: `h` it believes to have tickets in the store; `s` it has just started, so that its code value counts from now on (R23); `f` it asks for all its running tickets and all instances; `m` there are operations of `moves` among the acquires */
   readonly flags: string
   /** for how long this exchange proves that the instance lives */
   readonly livenessMs: number
@@ -388,7 +394,7 @@ export interface ExchangeArguments {
   readonly releases: number
   /** how many of the next are members to cancel, from the line or from running (R7) */
   readonly cancels: number
-  /** members to release, members to cancel, then acquires as ticket:permits:key */
+  /** members to release, members to cancel, then acquires as ticket:permits:key; among these `-:member` (its client is gone: it is put aside), `-claimMs:member` (kept: once its turn has come it is held for so long), `+number:ticket:key` (a ticket takes up that place again), `?number:ticket:key` (the same, but to look: whose turn has come stays kept) */
   readonly operations: readonly (string | number)[]
 }
 
@@ -396,16 +402,16 @@ export interface ExchangeArguments {
  * Applies one batch of an instance: releases and cancels, proof of life, sweep, grants, acquires, hints, in this order (R6).
  *
  * Replies same, kept, nextMs, waiting: like `ok`, where the standing is as the instance knows it, no grace is on and nothing more was asked for
- * Replies ok, epoch, kept (batch, first number, verdicts, grants, epoch), nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
+ * Replies ok, epoch, kept (batch, first number, verdicts, grants, epoch[, news: `!member` taken, `=member/ageMs/position[/fence/leftMs]` taken up]), nextMs (-1: exchange again at once), graceMs, waiting, settings[, first fence for own running, own running, instances]
  * Replies rejoin, epoch, kept: nothing was applied, the instance must put its tickets back (R14); kept if it is of this batch
  * Replies stale: a late copy of an earlier batch; ignored
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '8665b1897275514f28f856a025c98026cc8b34e5',
-  keys: ['waiting', 'running', 'instances', 'state'],
+  sha1: '5c38ff20a076948f7ede0b7903b5485100588c02',
+  keys: ['waiting', 'running', 'instances', 'aside', 'state'],
   args: ['instance', 'batch', 'standing', 'flags', 'livenessMs', 'terms', 'channel', 'releases', 'cancels', 'operations'],
-  lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+  lua: `local waiting, running, instances, aside, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local instance, batch, standing, flags, livenessMs, terms, channel, releases, cancels = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
 local operations = 10
 local clock = redis.call('TIME')
@@ -414,10 +420,10 @@ local fields = redis.call('HMGET', state, 'numbers', 'standing', 'kept:' .. inst
 local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
-local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = -1, 0, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 136 then
+local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = -1, 0, 0, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 144 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = struct.unpack('<ddddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = struct.unpack('<dddddddddddddddddd', fields[1])
 end
 local more = 0
 local changes = {}
@@ -468,6 +474,7 @@ if isNew or lossSeen then
   knownEpoch = string.format('%d', epochNumber)
   graced = 0
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
+  absent = 1
   sweepAt = 0
   purge = -1
   renewAt, keptFor = 0, 0
@@ -498,12 +505,12 @@ if keptBatch and batch < keptBatch then return { 'stale' } end
 local repeated = keptBatch == batch
 local stalled = aliveUntil and aliveUntil < now and now >= quietUntil and now >= graceUntil
 local forgotten = string.find(flags, 'h', 1, true) and (otherEpoch or stalled or not aliveUntil or not kept)
-if repeated and string.match(kept, '%d+$') ~= knownEpoch then forgotten = true end
+if repeated and string.match(kept, '^[^ ]* [^ ]* [^ ]* [^ ]* (%d+)') ~= knownEpoch then forgotten = true end
 local applies = not forgotten and not repeated
 if forgotten and stalled then sweepAt = 0 end
 local lives = not forgotten
 local room = false
-local aliveText = string.format('%d', now + livenessMs)
+local aliveText = string.format('%d', math.ceil(now + livenessMs))
 if lives then
   isAlive[instance] = true
   local beaten = redis.pcall('ZADD', instances, aliveText, instance)
@@ -606,7 +613,91 @@ if applies then
     waitingCount = waitingCount - left
     if left < cancels then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, firstCancel, firstAcquire - 1)) end
   end
+  if absent ~= 0 and firstAcquire > operations then redis.call('ZREM', aside, unpack(ARGV, operations, firstAcquire - 1)) end
 end
+local moved, news, taken = {}, {}, {}
+if applies and kept then
+  for member in string.gmatch(kept, '%*([^,]+)') do news[#news + 1] = '!' .. member end
+end
+if applies and string.find(flags, 'm', 1, true) then
+  for index = firstAcquire, #ARGV do
+    local operation = ARGV[index]
+    local kind = string.sub(operation, 1, 1)
+    if kind == '-' then
+      local claimMs, member = string.match(operation, '^%-(%d*):(.+)$')
+      local isAway = false
+      if claimMs ~= '' then
+        isAway = redis.call('ZSCORE', waiting, member)
+        if redis.call('ZSCORE', running, member) then
+          isAway = true
+          local claimEnd = now + tonumber(claimMs)
+          redis.call('ZADD', running, 'LT', string.format('%d', claimEnd), member)
+          sweepAt = math.min(sweepAt, claimEnd)
+        end
+      elseif redis.call('ZREM', waiting, member) == 1 then
+        isAway = true
+        waitingCount = waitingCount - 1
+      elseif redis.call('ZREM', running, member) == 1 then
+        isAway = true
+        runningCount = runningCount - 1
+      end
+      if isAway then
+        absent = 1
+        redis.call('ZADD', aside, string.sub(member, 1, 16), member)
+      end
+      moved[index] = ''
+    elseif kind == '+' or kind == '?' then
+      local number, place, secret, key = string.match(operation, '^.(%d+):([^.]+)%.([^:]+):(.*)$')
+      local found
+      if now >= graceUntil and room then
+        for _, set in ipairs({ aside, waiting }) do
+          for _, member in ipairs(redis.call('ZRANGEBYSCORE', set, number, number)) do
+            local itsSecret, itsKey = string.match(member, '^%d+:[^:]+:[^.]+%.([^.:]+)[^:]*:%d+:(.*)$')
+            if itsSecret == secret and itsKey == key then found = member end
+          end
+        end
+      end
+      if not found then
+        moved[index] = now < graceUntil and 'h' or room and 'n' or 'u'
+      else
+        moved[index] = 'm'
+        local generation = tonumber(string.match(found, '^%d+:[^:]+:[^.]+%.[^.:]+%.(%d+)')) or 0
+        local member = string.format('%s:%s:%s.%s.%d:%d:%s', number, instance, place, secret, generation + 1, permitsOf(found), key)
+        local entry = '=' .. member .. '/' .. string.format('%d', math.max(0, serverUs - tonumber(number)) / 1000) .. '/'
+        redis.call('ZREM', aside, found)
+        local leaseEnds = tonumber(redis.call('ZSCORE', running, found))
+        if leaseEnds then
+          if kind == '+' then leaseEnds = leaseEnd end
+          redis.call('ZREM', running, found)
+          redis.call('ZADD', running, string.format('%d', leaseEnds), member)
+          sweepAt = math.min(sweepAt, leaseEnds)
+          seq = math.max(seq + 1, serverUs)
+          entry = entry .. '0/' .. string.format('%d/%d', seq, math.max(0, leaseEnds - now))
+        else
+          waitingCount = waitingCount + 1 - redis.call('ZREM', waiting, found)
+          redis.call('ZADD', waiting, number, member)
+          entry = entry .. string.format('%d', redis.call('ZRANK', waiting, member) + 1)
+        end
+        news[#news + 1] = entry
+        local owner = ownerOf(found)
+        if owner == instance then
+          news[#news + 1] = '!' .. found
+        else
+          taken[owner] = taken[owner] or {}
+          table.insert(taken[owner], found)
+        end
+      end
+    end
+  end
+  for owner, list in pairs(taken) do
+    local theirs = redis.call('HGET', state, 'kept:' .. owner)
+    if theirs then
+      local separator = string.find(theirs, '^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* ') and ',' or ' '
+      change('kept:' .. owner, theirs .. separator .. '*' .. table.concat(list, ',*'))
+    end
+  end
+end
+if absent ~= 0 and redis.call('EXISTS', aside) == 0 then absent = 0 end
 if not repeated then
 if now >= quietUntil and now >= graceUntil then
   if now >= sweepAt then
@@ -626,8 +717,14 @@ if now >= quietUntil and now >= graceUntil then
           if member ~= '~' and not ownerIsAlive(member) then gone[#gone + 1] = member end
         end
       end
+      for from = 0, absent ~= 0 and redis.call('ZCARD', aside) or -1, 500 do
+        for _, member in ipairs(redis.call('ZRANGE', aside, from, from + 499)) do
+          if not ownerIsAlive(member) then gone[#gone + 1] = member end
+        end
+      end
     end
     for from = 1, #gone, 500 do
+      if absent ~= 0 then redis.call('ZREM', aside, unpack(gone, from, math.min(from + 499, #gone))) end
       runningCount = runningCount - redis.call('ZREM', running, unpack(gone, from, math.min(from + 499, #gone)))
     end
     sweepAt = math.min(
@@ -709,15 +806,20 @@ if free > 0 and waitingCount > 0 then
   end
   if budget <= 0 and not blocked and passedOver < 500 then more = 1 end
 end
+for owner, list in pairs(taken) do
+  local told = table.concat(list, '/0,') .. '/0'
+  otherGrants[owner] = otherGrants[owner] and otherGrants[owner] .. ',' .. told or told
+end
 if applies then
   local first = 0
   local words, line, started = {}, {}, {}
   for index = firstAcquire, #ARGV do
     local operation = ARGV[index]
+    local word = moved[index]
     local permits = 1
-    if not string.find(operation, ':1:', 1, true) then permits = tonumber(string.match(operation, '^[^:]+:(%d+)')) end
-    local word
-    if now < graceUntil then
+    if not word and not string.find(operation, ':1:', 1, true) then permits = tonumber(string.match(operation, '^[^:]+:(%d+)')) end
+    if word then
+    elseif now < graceUntil then
       word = 'h'
     elseif not room then
       word = 'u'
@@ -756,6 +858,7 @@ if applies then
   end
   if #line > 0 then redis.call('ZADD', waiting, unpack(line)) end
   kept = string.format('%d %d ', batch, first) .. table.concat(words) .. ' ' .. table.concat(ownGrants, ',') .. ' ' .. knownEpoch
+  if #news > 0 then kept = kept .. ' ' .. table.concat(news, ',') end
   change('kept:' .. instance, kept)
 end
 if waitingCount == 0 and runningCount == 0 then weighted = 0 end
@@ -789,11 +892,11 @@ if not asBefore then
   end
 end
 if renews then renewAt = now + keptFor end
-local numbers = struct.pack('<ddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor)
+local numbers = struct.pack('<dddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
-  for _, key in ipairs({ waiting, running, instances, state }) do
+  for _, key in ipairs({ waiting, running, instances, aside, state }) do
     redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end
@@ -830,10 +933,11 @@ return reply`,
 
 export function exchangeArguments(keys: ExchangeKeys, args: ExchangeArguments): ScriptArguments {
   return [
-    4,
+    5,
     keys.waiting,
     keys.running,
     keys.instances,
+    keys.aside,
     keys.state,
     args.instance,
     args.batch,
@@ -855,6 +959,8 @@ export interface RejoinKeys {
   readonly running: string
   /** who lives */
   readonly instances: string
+  /** places whose client is not connected */
+  readonly aside: string
   /** hash */
   readonly state: string
 }
@@ -891,10 +997,10 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: 'e44885d21e6691b485c9ee82e55ca1f060d5700f',
-  keys: ['waiting', 'running', 'instances', 'state'],
+  sha1: 'ff755e2f77df00b0b7441aeb689bfbe528e78dc0',
+  keys: ['waiting', 'running', 'instances', 'aside', 'state'],
   args: ['instance', 'batch', 'standing', 'livenessMs', 'terms', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
-  lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+  lua: `local waiting, running, instances, aside, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local instance, batch, standing, livenessMs, terms, fence, channel, complete, known, lines = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), ARGV[7], tonumber(ARGV[8]), ARGV[9], tonumber(ARGV[10])
 local tickets = 11
 local clock = redis.call('TIME')
@@ -903,10 +1009,10 @@ local fields = redis.call('HMGET', state, 'numbers', 'standing', 'kept:' .. inst
 local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
-local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = -1, 0, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 136 then
+local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = -1, 0, 0, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 144 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = struct.unpack('<ddddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = struct.unpack('<dddddddddddddddddd', fields[1])
 end
 local more = 0
 local changes = {}
@@ -957,6 +1063,7 @@ if isNew or lossSeen then
   knownEpoch = string.format('%d', epochNumber)
   graced = 0
   if runningCount > 0 or waitingCount > 0 then weighted = 1 end
+  absent = 1
   sweepAt = 0
   purge = -1
   renewAt, keptFor = 0, 0
@@ -986,7 +1093,7 @@ end
 if keptBatch and batch < keptBatch then return { 'ok', knownEpoch } end
 local lives = true
 local room = false
-local aliveText = string.format('%d', now + livenessMs)
+local aliveText = string.format('%d', math.ceil(now + livenessMs))
 if lives then
   isAlive[instance] = true
   local beaten = redis.pcall('ZADD', instances, aliveText, instance)
@@ -1065,6 +1172,7 @@ local leaseEndText = string.format('%d', leaseEnd)
 seq = math.max(seq, fence)
 sweepAt = 0
 local firstRunning = tickets + lines
+local given = {}
 for index = tickets, #ARGV do
   local member = ARGV[index]
   local isRunning = index >= firstRunning
@@ -1072,7 +1180,23 @@ for index = tickets, #ARGV do
     local number = tonumber(string.sub(member, 1, 16))
     seq = math.max(seq, number)
     if permitsOf(member) > 1 then weighted = 1 end
-    if isRunning then
+local isLatest = true
+local text = string.sub(member, 1, 16)
+local generation = tonumber(string.match(member, '^%d+:[^:]+:[^.]+%.[^.:]+%.(%d+)')) or 0
+for _, set in ipairs({ waiting, aside }) do
+  for _, other in ipairs(redis.call('ZRANGEBYSCORE', set, text, text)) do
+    if other ~= member then
+      if (tonumber(string.match(other, '^%d+:[^:]+:[^.]+%.[^.:]+%.(%d+)')) or 0) > generation then
+        isLatest = false
+      else
+        redis.call('ZREM', set, other)
+      end
+    end
+  end
+end
+    if not isLatest then
+      given[#given + 1] = '*' .. member
+    elseif isRunning then
       redis.call('ZREM', waiting, member)
       redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)
     elseif not redis.call('ZSCORE', running, member) then
@@ -1082,7 +1206,9 @@ for index = tickets, #ARGV do
 end
 local otherGrants, nudge = {}, complete == 1
 if complete == 1 then
-  change('kept:' .. instance, string.format('%d 0   ', batch) .. knownEpoch)
+  local kept = string.format('%d 0   ', batch) .. knownEpoch
+  if #given > 0 then kept = kept .. ' ' .. table.concat(given, ',') end
+  change('kept:' .. instance, kept)
 if now < graceUntil then
   local stored = graceBegins and {} or redis.call('HMGET', state, 'awaited', 'returned')
   local awaited = (stored[1] or '') .. known
@@ -1125,11 +1251,11 @@ if not asBefore then
   end
 end
 if renews then renewAt = now + keptFor end
-local numbers = struct.pack('<ddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor)
+local numbers = struct.pack('<dddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
-  for _, key in ipairs({ waiting, running, instances, state }) do
+  for _, key in ipairs({ waiting, running, instances, aside, state }) do
     redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end
@@ -1138,10 +1264,11 @@ return { 'ok', knownEpoch }`,
 
 export function rejoinArguments(keys: RejoinKeys, args: RejoinArguments): ScriptArguments {
   return [
-    4,
+    5,
     keys.waiting,
     keys.running,
     keys.instances,
+    keys.aside,
     keys.state,
     args.instance,
     args.batch,
@@ -1180,7 +1307,7 @@ export interface StatusArguments {
  */
 export const status: Script = {
   name: 'status',
-  sha1: 'e377ca37c92178fac720287e2c5dcde51331d9e7',
+  sha1: '8a78c7799684d917f1ba1c315605331e3f34c863',
   keys: ['waiting', 'running', 'instances', 'state'],
   args: ['members'],
   lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -1189,10 +1316,10 @@ local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
 local fields = redis.call('HMGET', state, 'numbers')
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
-local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = -1, 0, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 136 then
+local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = -1, 0, 0, 0, 0, 0, 0, 0, 0, 0
+if fields[1] and #fields[1] == 144 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor = struct.unpack('<ddddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = struct.unpack('<dddddddddddddddddd', fields[1])
 end
 local knownRevision = limit < 0 and revision or -1
 local news = ''

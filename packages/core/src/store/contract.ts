@@ -60,6 +60,18 @@ export interface Instance {
    * @returns resolves when the store has applied it, at the latest after `storeTimeoutMs` (it is then repeated until it is); never rejects
    */
   giveUp(place: Place): Promise<void>
+  /**
+   * Takes up again, as `place`, the one that is called so, wherever it is and whoever had it (R24); its key must be the same. The answer comes
+   * through the place's methods: `onFound`, then as after `enter`; or it is refused as `unknown`. `claims` false: only to look, so a place that
+   * is held for a claim stays so.
+   */
+  resume(name: string, place: Place, claims: boolean): void
+  /** How the place is called if it is to be taken up again; null while the store has given it no number. */
+  nameOf(place: Place): string | null
+  /** Its client is not there: it keeps its number, but its turn passes it by, until it is taken up again or given up. */
+  putAside(place: Place): void
+  /** Nobody waits for it, but once its turn has come it is held for `claimMs` for whoever takes it up. Stays so until then. */
+  keep(place: Place, claimMs: number): void
   /** Counts and the positions of some waiting places. @throws StoreUnavailableError */
   status(sample: readonly Place[]): Promise<StoreStatus>
   /** Changes the operator's settings for all instances at once. @throws StoreUnavailableError ConflictError */
@@ -68,8 +80,8 @@ export interface Instance {
   leave(withinMs: number): Promise<void>
 }
 
-/** Why a place was refused. `unavailable` is no verdict: the store could not decide. */
-export type RefusalReason = 'full' | 'permits' | 'limitFell' | 'unavailable'
+/** Why a place was refused. `unavailable` is no verdict: the store could not decide. `unknown`: there is nothing to take up again. */
+export type RefusalReason = 'full' | 'permits' | 'limitFell' | 'unavailable' | 'unknown'
 
 /** A place that now may run. */
 export interface Grant {
@@ -79,6 +91,13 @@ export interface Grant {
   readonly endsAtMs: number
 }
 
+/** What is known of a place that is taken up again. */
+export interface FoundPlace {
+  readonly permits: number
+  /** How long ago it arrived, in milliseconds. */
+  readonly ageMs: number
+}
+
 /**
  * One ticket as its store sees it. The queue makes it and implements the upper half; the store calls that and keeps what it needs to
  * know in `slot`. Exactly one of `onGranted` and `onRefused` is called, at most once, and neither after `giveUp`.
@@ -86,11 +105,17 @@ export interface Grant {
 export interface Place {
   readonly permits: number
   readonly key: string | null
+  /** How long ago it arrived, in milliseconds. */
+  readonly ageMs: number
   /** The store's own notes on this place; nobody else touches it. */
   slot: unknown
   /** It stands in the line. `position` is 1 for the next, null when unknown (the store is in a grace). */
   onQueued(position: number | null): void
   onGranted(grant: Grant): void
+  /** What it takes up again was found; before anything else is told of it. */
+  onFound(found: FoundPlace): void
+  /** Another place has taken it up: this one's is over, and nothing is to be given back. */
+  onTaken(): void
   onRefused(reason: RefusalReason, cause?: unknown): void
   /** After `onGranted`: the store has ended the lease. Waiting places are never lost, they are put back. */
   onLost(cause: LeaseLostCause): void

@@ -22,6 +22,10 @@ export interface ExchangeRequest extends Standing {
   readonly releases: readonly string[]
   /** Members of tickets that are given up, wherever they are. */
   readonly cancels: readonly string[]
+  /** Members of tickets whose client has gone: `-:member`, or `-claimMs:member` for those that are kept. */
+  readonly leaves: readonly string[]
+  /** Whether there are any leaves, or acquires that take a place up again. */
+  readonly moves: boolean
   /** Acquires, as `Slot.operation` writes them. */
   readonly acquires: readonly string[]
 }
@@ -30,10 +34,12 @@ export interface ExchangeRequest extends Standing {
 export interface Verdicts {
   /** Number of the first accepted acquire; the next ones count on. */
   readonly first: number
-  /** One letter per acquire: g granted, q queued, f full, p too many permits, h held (grace), u no room. */
+  /** One letter per acquire: g granted, q queued, f full, p too many permits, h held (grace), u no room; for who takes a place up again: m found, n not found. */
   readonly words: string
   /** Tickets of this instance that were granted: `member/fence`. */
   readonly grants: readonly string[]
+  /** Places that others have taken (`!member`), and those that were found (`=member/ageMs/position[/fence/leftMs]`), in order. */
+  readonly news: readonly string[]
 }
 
 /** The settings as another process may have changed them. */

@@ -1,16 +1,16 @@
 import type { Clock } from '../base/clock.js'
 import type { LeaseLostCause } from '../base/errors.js'
-import type { Place, RefusalReason } from './contract.js'
+import type { FoundPlace, Place, RefusalReason } from './contract.js'
 import type { Verdicts } from './exchanger.js'
 import type { Outbox } from './outbox.js'
-import { readMember, type Slot } from './slot.js'
+import { readMember, type MemberName, type Resumption, type Slot } from './slot.js'
 import { SlotTable } from './slotTable.js'
 
 /** A handler starts only while less than this share of `livenessMs` has passed since the exchange that let it in was sent (R12). */
 const FRESH_SHARE = 0.8
 
 /** The words of verdicts that refuse. `h` (held) does not. */
-const REFUSALS: Readonly<Record<string, RefusalReason>> = { f: 'full', p: 'permits', u: 'unavailable' }
+const REFUSALS: Readonly<Record<string, RefusalReason>> = { f: 'full', p: 'permits', u: 'unavailable', n: 'unknown' }
 
 /** How old a piece of news is. Monotonic ms. */
 export interface Proof {
@@ -28,6 +28,7 @@ export class Ledger {
   readonly #instance: string
   readonly #freshMs: number
   #waiting = 0
+  #aside = 0
   #running = 0
   /** The hard cap on a run, as the settings have it. */
   leaseMs: number
@@ -51,7 +52,7 @@ export class Ledger {
 
   /** Tickets that the store holds for this instance, as far as it knows. */
   get stored(): number {
-    return this.#waiting + this.#running
+    return this.#waiting + this.#aside + this.#running
   }
 
   /** All slots of this moment. */
@@ -59,8 +60,9 @@ export class Ledger {
     return this.#slots.all()
   }
 
-  open(place: Place): Slot {
-    const slot = this.#slots.open(place, this.#clock.now())
+  /** `resumes`: what the place takes up again; null for a newcomer. */
+  open(place: Place, resumes: Resumption | null = null): Slot {
+    const slot = this.#slots.open(place, this.#clock.now(), resumes)
     place.slot = slot
     return slot
   }
@@ -68,6 +70,7 @@ export class Ledger {
   /** Forgets a slot; its place will hear nothing more. */
   close(slot: Slot): void {
     if (slot.state === 'waiting') this.#waiting -= 1
+    else if (slot.state === 'aside') this.#aside -= 1
     else if (slot.state === 'running') this.#running -= 1
     slot.state = 'gone'
     slot.place.slot = undefined
@@ -88,6 +91,7 @@ export class Ledger {
   /** The answer to a batch: what became of its acquires, and who of this instance was granted in it. */
   applyVerdicts(acquires: readonly Slot[], verdicts: Verdicts, waitingNow: number | null, proof: Proof): Slot[] {
     const held: Slot[] = []
+    const found = verdicts.news.filter((entry) => entry.startsWith('='))
     let number = verdicts.first
     let queuedBehind = verdicts.words.length - verdicts.words.replaceAll('q', '').length
     for (const [index, slot] of acquires.entries()) {
@@ -96,9 +100,11 @@ export class Ledger {
         this.#number(slot, number, word === 'g', proof, waitingNow === null ? null : waitingNow - queuedBehind + 1)
         if (word === 'q') queuedBehind -= 1
         number += 1
+      } else if (word === 'm') {
+        this.#found(slot, found.shift()?.slice(1) ?? '', proof)
       } else if (slot.state !== 'sent') {
         // A hint had let it in already; that grant counts, also if it has ended meanwhile.
-      } else if (word === 'h' && !slot.unwanted) {
+      } else if (word === 'h' && !slot.unwanted && !slot.leaves) {
         slot.state = 'held'
         held.push(slot)
         slot.place.onQueued(null)
@@ -108,6 +114,8 @@ export class Ledger {
         this.refuse(slot, REFUSALS[word ?? 'u'] ?? 'unavailable')
       }
     }
+    // One that was found may have been taken by the next in the same batch.
+    for (const entry of verdicts.news) if (!entry.startsWith('=')) this.#taken(entry.slice(1))
     for (const grant of verdicts.grants) this.applyGrant(grant, proof)
     return held
   }
@@ -128,10 +136,87 @@ export class Ledger {
       this.close(slot)
       return
     }
+    this.#stand(slot)
+    if (slot.leaves) this.putAside(slot)
+    else if (granted) this.#grant(slot, number, proof)
+    else slot.place.onQueued(position)
+  }
+
+  /** It has a number, and stands in the line until something else is known. */
+  #stand(slot: Slot): void {
     slot.state = 'waiting'
     this.#waiting += 1
-    if (granted) this.#grant(slot, number, proof)
-    else slot.place.onQueued(position)
+  }
+
+  /** What a slot takes up again was found: `member/ageMs/position`, and where its turn has come `/fence/leftMs`. */
+  #found(slot: Slot, entry: string, proof: Proof): void {
+    const [member = '', ageMs, position, fence, leftMs] = entry.split('/')
+    const name = readMember(member)
+    if (name === undefined) {
+      if (slot.state === 'sent') this.refuse(slot, 'unavailable', new Error(`The store found garbage: ${member}`))
+      return
+    }
+    if (slot.state !== 'sent') {
+      // A hint overtook this answer.
+      if (slot.state === 'waiting') slot.place.onQueued(Number(position))
+      return
+    }
+    this.#adopt(slot, name, { permits: name.permits, ageMs: Number(ageMs) })
+    if (slot.unwanted) {
+      this.#outbox.cancel(slot.member(this.#instance))
+      this.close(slot)
+    } else if (slot.leaves) {
+      this.putAside(slot)
+    } else if (fence !== undefined) {
+      this.#grant(slot, Number(fence), proof, slot.resumes?.claims === true ? this.leaseMs : Number(leftMs))
+    } else {
+      if (slot.claimMs !== null) this.keep(slot, slot.claimMs)
+      slot.place.onQueued(Number(position))
+    }
+  }
+
+  #adopt(slot: Slot, name: MemberName, found: FoundPlace): void {
+    slot.adopt(name)
+    this.#stand(slot)
+    if (!slot.unwanted) slot.place.onFound(found)
+  }
+
+  /** A ticket of this instance has been taken up by another. */
+  #taken(member: string): void {
+    const name = readMember(member)
+    const slot = name === undefined ? undefined : this.#slots.find(name.ticket)
+    if (slot === undefined || slot.number !== name?.number) return
+    this.close(slot)
+    slot.place.onTaken()
+  }
+
+  /** Its client has gone, and may come back (R24). */
+  putAside(slot: Slot): void {
+    if (slot.state === 'sent') {
+      slot.leaves = true
+    } else if (slot.state === 'waiting') {
+      this.#waiting -= 1
+      this.#aside += 1
+      slot.state = 'aside'
+      this.#outbox.leave(slot.member(this.#instance), null)
+    } else if (slot.state === 'unsent' || slot.state === 'held') {
+      // Nothing of it is in the store, but perhaps the place that it was to take up.
+      this.giveUp(slot)
+    }
+  }
+
+  /** Once its turn has come it is held for so long, until somebody claims it (R24). */
+  keep(slot: Slot, claimMs: number): void {
+    slot.claimMs = claimMs
+    if (slot.state === 'waiting' || slot.state === 'running') this.#outbox.leave(slot.member(this.#instance), claimMs)
+  }
+
+  /** All tickets are in the store again; it is told anew whose client is not there. */
+  broughtBack(): void {
+    for (const slot of this.#slots.all()) {
+      if (slot.state === 'aside') this.#outbox.leave(slot.member(this.#instance), null)
+      else if (slot.claimMs !== null) this.keep(slot, slot.claimMs)
+    }
   }
 
   /** A grant `member/fence` from an answer, a hint or a list (R10). */
@@ -139,19 +224,26 @@ export class Ledger {
     const [member = '', fenceText] = grant.split('/')
     const name = readMember(member)
     const fence = Number(fenceText)
-    if (name === undefined || !Number.isSafeInteger(fence) || fence < 1) return
-    const slot = this.#slots.find(name.ticket)
-    if (slot?.state === 'sent' && !slot.unwanted) {
-      // The hint overtook the answer to its own acquire.
-      slot.number = name.number
-      slot.state = 'waiting'
-      this.#waiting += 1
+    if (name === undefined || !Number.isSafeInteger(fence) || fence < 0) return
+    if (fence === 0) {
+      this.#taken(member)
+      return
     }
-    if (slot === undefined || slot.number !== name.number) this.#outbox.giveBack(member)
+    const slot = this.#slots.find(name.ticket)
+    if (slot?.state === 'sent' && !slot.unwanted && !slot.leaves) {
+      // The hint overtook the answer to its own acquire.
+      if (slot.resumes === null) {
+        slot.number = name.number
+        this.#stand(slot)
+      } else {
+        this.#adopt(slot, name, { permits: name.permits, ageMs: 0 })
+      }
+    }
+    if (slot === undefined || (slot.number !== name.number && !slot.leaves)) this.#outbox.giveBack(member)
     else if (slot.state === 'waiting') this.#grant(slot, fence, proof)
   }
 
-  #grant(slot: Slot, fence: number, { sentAtMs, leaseFromMs }: Proof): void {
+  #grant(slot: Slot, fence: number, { sentAtMs, leaseFromMs }: Proof, leaseMs = this.leaseMs): void {
     const now = this.#clock.now()
     if (now - sentAtMs >= this.#freshMs) {
       // Others may have got its place meanwhile: it keeps waiting under its number, the next exchange decides (R12).
@@ -161,7 +253,7 @@ export class Ledger {
     if (fence > this.highestFence) this.highestFence = fence
     slot.state = 'running'
     slot.grantedAtMs = now
-    slot.endsAtMs = Math.max(leaseFromMs, slot.askedAtMs) + this.leaseMs
+    slot.endsAtMs = Math.max(leaseFromMs, slot.askedAtMs) + leaseMs
     this.#waiting -= 1
     this.#running += 1
     slot.place.onGranted({ fence, endsAtMs: slot.endsAtMs })
@@ -201,6 +293,7 @@ export class Ledger {
         slot.place.slot = undefined
         return true
       case 'waiting':
+      case 'aside':
         this.#outbox.cancel(slot.member(this.#instance))
         this.close(slot)
         return true

@@ -7,6 +7,8 @@ export const MOST_OPERATIONS = 500
 export interface Batch {
   readonly releases: readonly string[]
   readonly cancels: readonly string[]
+  /** `-:member` and `-claimMs:member`: tickets whose client has gone (R24). */
+  readonly leaves: readonly string[]
   readonly acquires: readonly Slot[]
   /** Resolves when it has been applied, or its callers have waited long enough. */
   readonly settled: Deferred
@@ -45,12 +47,18 @@ const MOST_WITHDRAWN = 1000
 export class Outbox {
   #releases: string[] = []
   #cancels: string[] = []
+  #leaves: string[] = []
   #acquires: Slot[] = []
   #withdrawn = 0
   #settled = new Deferred()
 
   get isEmpty(): boolean {
-    return this.#releases.length === 0 && this.#cancels.length === 0 && this.#acquires.length === this.#withdrawn
+    return (
+      this.#releases.length === 0 &&
+      this.#cancels.length === 0 &&
+      this.#leaves.length === 0 &&
+      this.#acquires.length === this.#withdrawn
+    )
   }
 
   /** The acquires that have not been sent, oldest first. */
@@ -88,6 +96,11 @@ export class Outbox {
     this.#cancels.push(member)
   }
 
+  /** Its client has gone. With `claimMs` it is held for so long once its turn has come, else it is put aside. */
+  leave(member: string, claimMs: number | null): void {
+    this.#leaves.push(`-${claimMs ?? ''}:${member}`)
+  }
+
   /** Puts acquires before those that came later. */
   acquireFirst(slots: readonly Slot[]): void {
     this.#acquires = [...slots, ...this.acquires]
@@ -98,6 +111,7 @@ export class Outbox {
   putBack(batch: Batch): void {
     this.#releases = [...batch.releases, ...this.#releases]
     this.#cancels = [...batch.cancels, ...this.#cancels]
+    this.#leaves = [...batch.leaves, ...this.#leaves]
     this.acquireFirst(batch.acquires)
     void this.#settled.promise.then(() => batch.settled.resolve())
   }
@@ -110,12 +124,15 @@ export class Outbox {
     const cancels = this.#cancels
     const cancelsAtMost = MOST_OPERATIONS - releases.length
     this.#cancels = cancels.length > cancelsAtMost ? cancels.splice(cancelsAtMost) : []
+    const leaves = this.#leaves
+    const leavesAtMost = cancelsAtMost - cancels.length
+    this.#leaves = leaves.length > leavesAtMost ? leaves.splice(leavesAtMost) : []
     const acquires = this.#acquires
-    const acquiresAtMost = cancelsAtMost - cancels.length
+    const acquiresAtMost = leavesAtMost - leaves.length
     this.#acquires = acquires.length > acquiresAtMost ? acquires.splice(acquiresAtMost) : []
     // Who waits for a release that did not fit waits on.
     const settled = this.isEmpty ? this.#settled : new Deferred()
     if (this.isEmpty) this.#settled = new Deferred()
-    return { releases, cancels, acquires, settled }
+    return { releases, cancels, leaves, acquires, settled }
   }
 }

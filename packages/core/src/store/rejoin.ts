@@ -13,12 +13,12 @@ export interface Return {
 }
 
 /**
- * Puts tickets back into a store that has lost them, with their old numbers, waiting ones and running ones with what is left of their
- * leases (R14, R18), in parts that a script can take.
+ * Puts tickets back into a store that has lost them, with their old numbers, waiting ones (also those without a client) and running ones with
+ * what is left of their leases (R14, R18), in parts that a script can take.
  * @returns the store's new epoch, or undefined if sending was ended
  */
 export async function bringBack({ slots, instance, nowMs, request, send }: Return): Promise<string | undefined> {
-  const all = [...slots].filter(({ state }) => state === 'waiting' || state === 'running')
+  const all = [...slots].filter(({ state }) => state === 'waiting' || state === 'aside' || state === 'running')
   let epoch: string | undefined
   let from = 0
   do {
@@ -27,7 +27,7 @@ export async function bringBack({ slots, instance, nowMs, request, send }: Retur
     const reply = await send({
       ...request,
       complete: from >= all.length,
-      waiting: part.filter(({ state }) => state === 'waiting').map((slot) => slot.member(instance)),
+      waiting: part.filter(({ state }) => state !== 'running').map((slot) => slot.member(instance)),
       running: part
         .filter(({ state }) => state === 'running')
         .map((slot) => ({ member: slot.member(instance), leftMs: Math.max(1, Math.ceil(slot.endsAtMs - nowMs)) })),

@@ -15,6 +15,7 @@ import { Ledger } from './ledger.js'
 import { Deferred, Outbox, type Batch } from './outbox.js'
 import { bringBack } from './rejoin.js'
 import { Persistence } from './persistence.js'
+import { readPlaceName, writePlaceName } from './placeName.js'
 import { Schedule } from './schedule.js'
 import { sameSettings, type SettingsChange, type SettingsRecord } from './settings.js'
 import type { Slot } from './slot.js'
@@ -113,7 +114,36 @@ export class RemoteInstance implements Instance {
   }
 
   enter(place: Place): void {
-    const slot = this.#ledger.open(place)
+    this.#acquire(this.#ledger.open(place))
+  }
+
+  resume(name: string, place: Place, claims: boolean): void {
+    const read = readPlaceName(name)
+    if (read === null) place.onRefused('unknown')
+    else this.#acquire(this.#ledger.open(place, { name: read, claims }))
+  }
+
+  nameOf(place: Place): string | null {
+    const name = (place.slot as Slot | undefined)?.name ?? null
+    return name === null ? null : writePlaceName(name)
+  }
+
+  putAside(place: Place): void {
+    const slot = place.slot as Slot | undefined
+    if (slot === undefined) return
+    if (slot.state === 'held') this.#held = this.#held.filter((other) => other !== slot)
+    this.#ledger.putAside(slot)
+    this.#afterNews()
+  }
+
+  keep(place: Place, claimMs: number): void {
+    const slot = place.slot as Slot | undefined
+    if (slot === undefined) return
+    this.#ledger.keep(slot, claimMs)
+    this.#afterNews()
+  }
+
+  #acquire(slot: Slot): void {
     this.#outbox.acquire(slot)
     this.#deadline.arm()
     this.#planFlush()
@@ -241,6 +271,8 @@ export class RemoteInstance implements Instance {
       full,
       releases: batch.releases,
       cancels: batch.cancels,
+      leaves: batch.leaves,
+      moves: batch.leaves.length > 0 || batch.acquires.some(({ resumes }) => resumes !== null),
       acquires: batch.acquires.map(({ operation }) => operation),
     }
     // Hints arrive between two attempts: what it holds is told as it is.
@@ -294,6 +326,7 @@ export class RemoteInstance implements Instance {
     batch.settled.resolve()
     const proof = { sentAtMs, leaseFromMs: sentAtMs }
     const held = this.#ledger.applyVerdicts(batch.acquires, reply.verdicts, reply.waiting, proof)
+    if (reply.verdicts.news.length > 0) this.#ledger.refuseImpossible(this.#record.values.concurrency)
     if (reply.full !== null) {
       // Those granted since the list before: their leases are counted from there (R13).
       const leaseFromMs = this.#knownAtMs
@@ -343,6 +376,7 @@ export class RemoteInstance implements Instance {
       send: (request) => this.#persistence.until(() => this.#exchanger.rejoin(request)),
     })
     if (epoch === undefined) return
+    this.#ledger.broughtBack()
     this.#returning = false
     this.#epoch = epoch
     this.#provenAtMs = sentAtMs

@@ -1,23 +1,21 @@
 import type { Place } from './contract.js'
-import { Slot } from './slot.js'
+import { Slot, type Resumption } from './slot.js'
 
-/** An instance's slots, found by their ticket. A ticket is `index.count`: where its slot is, and how many there were before (R1). */
+/** An instance's slots, found by their ticket, which begins with where its slot is. */
 export class SlotTable {
   readonly #slots: (Slot | undefined)[] = []
   readonly #free: number[] = []
-  #count = 0
 
-  open(place: Place, nowMs: number): Slot {
+  open(place: Place, nowMs: number, resumes: Resumption | null): Slot {
     const index = this.#free.pop() ?? this.#slots.length
-    this.#count += 1
-    const slot = new Slot(place, index, `${index.toString(36)}.${this.#count.toString(36)}`, nowMs)
+    const slot = new Slot(place, index, nowMs, resumes)
     this.#slots[index] = slot
     return slot
   }
 
   find(ticket: string): Slot | undefined {
     const slot = this.#slots[Number.parseInt(ticket, 36)]
-    return slot?.ticket === ticket ? slot : undefined
+    return slot?.isCalled(ticket) === true ? slot : undefined
   }
 
   close({ index }: Slot): void {

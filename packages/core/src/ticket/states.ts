@@ -3,13 +3,28 @@
  *
  * - `waiting → granted → released | lost`
  * - `waiting → timedOut | cancelled | failed` (failed: the store could not decide)
- * - `waiting → rejected` at the door: the line was full, the queue was closing, the permits can never be had
+ * - `waiting → rejected` at the door: the line was full, the queue was closing, the permits can never be had, the place to be taken up again
+ *   was not found
+ * - `waiting → reserved` where nobody waits for a place that is kept: its turn has come, it holds its permits until somebody claims it
+ *   (`moved`) or nobody does (`timedOut`)
+ * - `waiting | reserved → moved`: another ticket, perhaps in another process, has taken the place up, and it goes on there
  */
-export type TicketState = 'waiting' | 'granted' | 'released' | 'lost' | 'timedOut' | 'cancelled' | 'failed' | 'rejected'
+export type TicketState =
+  | 'waiting'
+  | 'reserved'
+  | 'granted'
+  | 'released'
+  | 'lost'
+  | 'timedOut'
+  | 'cancelled'
+  | 'failed'
+  | 'rejected'
+  | 'moved'
 
 /** The table of legal moves; everything that changes a ticket's state goes by it. */
 export const legalMoves: Readonly<Record<TicketState, readonly TicketState[]>> = {
-  waiting: ['granted', 'timedOut', 'cancelled', 'failed', 'rejected'],
+  waiting: ['granted', 'reserved', 'timedOut', 'cancelled', 'failed', 'rejected', 'moved'],
+  reserved: ['timedOut', 'cancelled', 'failed', 'moved'],
   granted: ['released', 'lost'],
   released: [],
   lost: [],
@@ -17,6 +32,7 @@ export const legalMoves: Readonly<Record<TicketState, readonly TicketState[]>> =
   cancelled: [],
   failed: [],
   rejected: [],
+  moved: [],
 }
 
 /** Whether a ticket may go from one state to another. */

@@ -17,12 +17,12 @@ function open() {
     AFTER_MS,
     () => ({ acquires, settling }),
     (slot) => {
-      overdue.push([slot.ticket, clock.now()])
+      overdue.push([slot.place.key!, clock.now()])
       acquires.splice(acquires.indexOf(slot), 1)
     },
   )
   const ask = (ticket: string): Slot => {
-    const slot = new Slot(place(), 0, ticket, clock.now())
+    const slot = new Slot(place(1, ticket), 0, clock.now())
     acquires.push(slot)
     deadline.arm()
     return slot

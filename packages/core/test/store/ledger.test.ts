@@ -1,5 +1,5 @@
 import { FakeClock } from '@fairqueue/test/kit/fakeClock'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Verdicts } from '../../src/store/exchanger.js'
 import { Ledger, type Proof } from '../../src/store/ledger.js'
 import { Outbox } from '../../src/store/outbox.js'
@@ -13,7 +13,12 @@ let clock: FakeClock
 let outbox: Outbox
 let ledger: Ledger
 
+let secrets: number
+
+vi.mock('../../src/base/randomId.js', () => ({ randomSecret: () => String((secrets += 1)) }))
+
 beforeEach(() => {
+  secrets = 0
   clock = new FakeClock()
   outbox = new Outbox()
   ledger = new Ledger(clock, outbox, 'i.1', LIVENESS_MS, LEASE_MS)
@@ -27,7 +32,7 @@ function sent(permits = 1): { slot: Slot; place: RecordingPlace } {
 }
 
 function verdicts(words: string, first = 1000, grants: string[] = []): Verdicts {
-  return { words, first, grants }
+  return { words, first, grants, news: [] }
 }
 
 function now(): Proof {

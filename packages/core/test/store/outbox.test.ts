@@ -4,7 +4,7 @@ import { Slot } from '../../src/store/slot.js'
 import { place } from './place.js'
 
 function slots(count: number): Slot[] {
-  return Array.from({ length: count }, (_, index) => new Slot(place(), index, `${index}`, 0))
+  return Array.from({ length: count }, (_, index) => new Slot(place(), index, 0))
 }
 
 test('a batch takes everything, each once, and empties the outbox', () => {

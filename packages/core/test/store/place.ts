@@ -11,6 +11,7 @@ export function place(permits = 1, key: string | null = null): RecordingPlace {
   const recording: RecordingPlace = {
     permits,
     key,
+    ageMs: 0,
     slot: undefined,
     told,
     grant: undefined,
@@ -20,6 +21,8 @@ export function place(permits = 1, key: string | null = null): RecordingPlace {
       told.push('granted')
     },
     onRefused: (reason) => void told.push(`refused ${reason}`),
+    onFound: ({ permits: found, ageMs }) => void told.push(`found ${found} ${ageMs}`),
+    onTaken: () => void told.push('taken'),
     onLost: (cause) => void told.push(`lost ${cause}`),
   }
   return recording

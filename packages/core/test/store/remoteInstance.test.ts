@@ -44,7 +44,7 @@ test('an answer that makes no sense leaves nobody waiting for ever, and the queu
   const granted: ExchangeReply = {
     word: 'ok',
     epoch: '1',
-    verdicts: { first: 1000, words: 'g', grants: [] },
+    verdicts: { first: 1000, words: 'g', grants: [], news: [] },
     nextMs: 1000,
     graceMs: 0,
     waiting: 0,

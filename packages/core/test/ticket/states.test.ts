@@ -8,6 +8,12 @@ const legal = new Set([
   'waiting cancelled',
   'waiting failed',
   'waiting rejected',
+  'waiting reserved',
+  'waiting moved',
+  'reserved timedOut',
+  'reserved cancelled',
+  'reserved failed',
+  'reserved moved',
   'granted released',
   'granted lost',
 ])
@@ -16,8 +22,8 @@ test('exactly the moves of the table are legal', () => {
   for (const from of states) for (const to of states) expect(mayMove(from, to)).toBe(legal.has(`${from} ${to}`))
 })
 
-test('every state but the two on the way is an end', () => {
-  expect(states.filter((state) => legalMoves[state].length > 0)).toEqual(['waiting', 'granted'])
+test('every state but the three on the way is an end', () => {
+  expect(states.filter((state) => legalMoves[state].length > 0)).toEqual(['waiting', 'reserved', 'granted'])
 })
 
 test('from the start every state can be reached', () => {
