@@ -4,6 +4,8 @@
 --@key instances  who lives
 --@key aside      places whose client is not connected
 --@key state      hash
+--@key parked     tickets out of the line because their key is at its cap
+--@key keyed      tickets by key
 --@arg instance   string  who asks
 --@arg standing   string  epoch, server and revision as the instance knows them, like `exchange`
 --@arg livenessMs number  of this instance
@@ -40,6 +42,7 @@ if applies then
   leaseEnd = now + math.ceil(leaseMs)
   leaseEndText = string.format('%d', leaseEnd)
 end
+--@include keyed
 local mayGrant, nudge = not conflicts, applies
 --@include grant
 --@include hints

@@ -4,6 +4,8 @@
 --@key instances  who lives: instance → alive until, server time in ms
 --@key aside      places whose client is not connected: member text → arrival number
 --@key state      hash: epoch, numbers, settings, statistics, kept verdicts
+--@key parked     tickets out of the line because their key is at its cap: member text → arrival number
+--@key keyed      tickets by key, where keys have caps: key:place:number:instance:ticket:permits
 --@arg instance   string  whose batch this is
 --@arg batch      number  counts the instance's batches; the same number again changes nothing (R4)
 --@arg standing   string  three words as the instance knows them: the epoch (empty if none, or too old to prove anything), the server's
@@ -46,6 +48,7 @@ if lives then
 end
 local declaring, rejoining = lives and string.find(flags, 's', 1, true), false
 --@include settings
+--@include keyed
 
 -- 1. releases and cancels
 local firstCancel = operations + releases
@@ -56,6 +59,10 @@ if applies then
     local left = redis.call('ZREM', waiting, unpack(ARGV, firstCancel, firstAcquire - 1))
     waitingCount = waitingCount - left
     if left < cancels then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, firstCancel, firstAcquire - 1)) end
+    if parkedCount > 0 then parkedCount = parkedCount - redis.call('ZREM', parked, unpack(ARGV, firstCancel, firstAcquire - 1)) end
+  end
+  if capped ~= 0 then
+    for index = operations, firstAcquire - 1 do put(ARGV[index]) end
   end
   if absent ~= 0 and firstAcquire > operations then redis.call('ZREM', aside, unpack(ARGV, operations, firstAcquire - 1)) end
 end
@@ -91,8 +98,13 @@ if applies then
     elseif permits > limit and limit > 0 then
       word = 'p'
     else
-      local goesFirst = waitingCount == passedOver and permits <= free
-      if not goesFirst and waitingCount >= sizeLimit then
+      local key = capped ~= 0 and string.match(operation, '[^:]*$') or ''
+      -- It never passes another of its key that is parked.
+      local parks = key ~= '' and (count(key, ':1:', ':3:') >= keyLimit or parkedCount > 0 and count(key, ':3:', ':4:') > 0)
+      local goesFirst = waitingCount == passedOver and permits <= free and not parks
+      if not goesFirst and key ~= '' and count(key, ':2:', ':4:') >= keySizeLimit then
+        word = 'k'
+      elseif not goesFirst and waitingCount + parkedCount >= sizeLimit then
         word = 'f'
       else
         seq = math.max(seq + 1, serverUs)
@@ -100,11 +112,15 @@ if applies then
         local number = string.format('%016d', seq)
         local member = number .. ':' .. instance .. ':' .. operation
         if permits > 1 then weighted = 1 end
+        if key ~= '' then put(member, goesFirst and ':1:' or parks and ':3:' or ':2:') end
         if goesFirst then
           word = 'g'
           free = free - permits
           started[#started + 1] = leaseEndText
           started[#started + 1] = member
+        elseif parks then
+          word = 'q'
+          parkedCount = parkedCount + redis.call('ZADD', parked, number, member)
         else
           word = 'q'
           waitingCount = waitingCount + 1
@@ -128,7 +144,7 @@ if applies then
 end
 
 -- Whoever asked for more than one permit has gone: counting suffices again.
-if waitingCount == 0 and runningCount == 0 then weighted = 0 end
+if waitingCount == 0 and runningCount == 0 and parkedCount == 0 then weighted = 0 end
 
 -- Each lease that is learned of from the list has a fence of its own (R2).
 local firstFence = seq + 1
@@ -144,9 +160,9 @@ if forgotten then return { 'rejoin', knownEpoch, repeated and kept or '' } end
 -- When the next thing happens that nobody tells: a lease ends, an instance dies, a grace or a silence is over (R9).
 local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
 local nextMs = more == 1 and -1 or math.max(0, nextAt - now)
-if asBefore and now >= graceUntil and not full then return { 'same', kept, nextMs, waitingCount } end
+if asBefore and now >= graceUntil and not full then return { 'same', kept, nextMs, waitingCount + parkedCount } end
 --@include news
-local reply = { 'ok', knownEpoch, kept, nextMs, math.max(0, graceUntil - now), waitingCount, news }
+local reply = { 'ok', knownEpoch, kept, nextMs, math.max(0, graceUntil - now), waitingCount + parkedCount, news }
 if full then
   local own = {}
   for from = 0, runningCount, 500 do

@@ -4,6 +4,8 @@
 --@key instances  who lives
 --@key aside      places whose client is not connected
 --@key state      hash
+--@key parked     tickets out of the line because their key is at its cap
+--@key keyed      tickets by key
 --@arg instance   string  whose tickets these are
 --@arg batch      number  its next batch is this number and one
 --@arg standing   string  epoch, server and revision as the instance knew them, like `exchange`
@@ -26,6 +28,7 @@ local lives = true
 --@include beat
 local declaring, rejoining = false, true
 --@include settings
+--@include keyed
 
 -- What the store has not seen yet ranks behind all that these have seen (R2, R18).
 seq = math.max(seq, fence)
@@ -45,9 +48,14 @@ for index = tickets, #ARGV do
     elseif isRunning then
       redis.call('ZREM', waiting, member)
       redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)
-    elseif not redis.call('ZSCORE', running, member) then
-      -- (A ticket that runs already stays running.)
+      if capped ~= 0 then
+        redis.call('ZREM', parked, member)
+        put(member, ':1:')
+      end
+    elseif not redis.call('ZSCORE', running, member) and not (capped ~= 0 and redis.call('ZSCORE', parked, member)) then
+      -- (A ticket that runs already stays running, and one that is parked stays so. The others of a key over its cap are parked in their turn.)
       redis.call('ZADD', waiting, number, member)
+      if capped ~= 0 then put(member, ':2:') end
     end
   end
 end

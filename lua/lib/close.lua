@@ -17,11 +17,11 @@ if not asBefore then
   end
 end
 if renews then renewAt = now + keptFor end
-local numbers = struct.pack('<dddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent)
+local numbers = struct.pack('<dddddddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent, keyLimit, keySizeLimit, capped, comb)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
-  for _, key in ipairs({ waiting, running, instances, aside, state }) do
+  for _, key in ipairs({ waiting, running, instances, aside, state, parked, keyed }) do
     -- In the server's own time, without our skew.
     redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end

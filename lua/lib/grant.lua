@@ -1,5 +1,6 @@
 -- Gives free permits to the head of the line, in the same step that freed them (promise 3).
--- Uses what `open`, `members` and `settings` made, and `mayGrant`.
+-- Uses what `open`, `members`, `settings` and `keyed` made, and `mayGrant`.
+--@include recall
 local ownGrants, otherGrants = {}, {}
 -- Tickets at the head that need more than the limit: passed over, ended by their own instance (R8).
 local passedOver = 0
@@ -18,17 +19,26 @@ if free > 0 and waitingCount > 0 then
     local heads = redis.call('ZRANGE', waiting, passedOver, passedOver + math.min(chunk, budget, waitingCount - passedOver) - 1)
     local removed, granted = {}, {}
     for _, member in ipairs(heads) do
-      budget = budget - 1
       local permits = weighted == 1 and permitsOf(member) or 1
-      if not ownerIsAlive(member) then
+      local key = capped ~= 0 and string.match(member, '[^:]*$') or ''
+      local lives = ownerIsAlive(member)
+      -- For those who have left another of their key may come in, before this one.
+      if lives and parkedCount > 0 and next(leftKeys) then break end
+      budget = budget - 1
+      if not lives then
         chunk = 100
         removed[#removed + 1] = member
+        if key ~= '' then put(member) end
       elseif permits > limit then
         passedOver = passedOver + 1
       elseif permits > free then
         blocked = true
         break
+      elseif key ~= '' and standsAside(key, member) then
+        chunk = 100
+        removed[#removed + 1] = member
       else
+        if key ~= '' then put(member, ':1:') end
         free = free - permits
         removed[#removed + 1] = member
         granted[#granted + 1] = leaseEndText
@@ -53,6 +63,10 @@ if free > 0 and waitingCount > 0 then
       sweepAt = math.min(sweepAt, leaseEnd)
     end
     if #heads == 0 then blocked = true end
+    if next(leftKeys) then
+      recallAll()
+      passedOver = 0
+    end
   end
   -- (Another call would do no better where the head cannot run, or where all that was looked at needs more than the limit.)
   if budget <= 0 and not blocked and passedOver < 500 then more = 1 end

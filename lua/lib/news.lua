@@ -9,7 +9,7 @@ if knownRevision ~= revision then
     revision = string.format('%d', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
-      leaseMs = string.format('%.17g', leaseMs),
+      leaseMs = string.format('%.17g', leaseMs), perKey = string.format('%.17g %.17g', keyLimit, keySizeLimit),
     },
   })
 end

@@ -1,5 +1,5 @@
 -- Opens a queue's state: time, loss of memory, epoch. It only reads; what changes is collected in `changes` and written by `close`.
--- Uses: waiting, running, instances, aside, state; instance, batch, standing, livenessMs, terms.
+-- Uses: waiting, running, instances, aside, state, parked; instance, batch, standing, livenessMs, terms.
 -- (Fragments are steps, not libraries: Redis makes every function of a script anew at each call, so only what most calls need is one.)
 --@include clock
 
@@ -47,8 +47,12 @@ local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
-local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
+-- The flag goes with the state; who is parked shows that there was one.
+if epochNumber == 0 then capped = redis.call('EXISTS', parked) end
+local parkedCount = capped ~= 0 and redis.call('ZCARD', parked) - 1 or 0
+local isNew = epochNumber == 0 and capped == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+if capped ~= 0 and (parkedCount < 0 or redis.call('EXISTS', keyed) == 0) then lossSeen = true end
 -- So does a gap in an instance's batches, unless it brings another epoch: then it has been found.
 if batch and keptBatch and batch > keptBatch + 1 and epoch == knownEpoch then lossSeen = true end
 -- A restart from disk or a fail-over shows in the server's identity; a late message from before it shows nothing.
@@ -62,6 +66,7 @@ end
 
 waitingCount = math.max(0, waitingCount)
 runningCount = math.max(0, runningCount)
+parkedCount = math.max(0, parkedCount)
 
 -- Numbers and fences only grow, even over a lost store (R2). They become text by string.format alone: other ways keep 14 digits (R3).
 if isNew or lossSeen then
@@ -71,7 +76,7 @@ if isNew or lossSeen then
   knownEpoch = string.format('%d', epochNumber)
   graced = 0
   -- A new epoch keeps what is there, but of these tickets nothing is known: their permits have to be looked at.
-  if runningCount > 0 or waitingCount > 0 then weighted = 1 end
+  if runningCount > 0 or waitingCount + parkedCount > 0 then weighted = 1 end
   absent = 1
   sweepAt = 0
   -- Those of them whose instance does not come back are combed out when the grace is over.

@@ -2,7 +2,7 @@
 -- values as text; what scripts need of it stands among the numbers. Garbage in a record never replaces what is in force.
 -- Uses what `open` made; `terms` brings such a record as this instance knows it, used where the store has none.
 local known = cjson.decode(terms).declared
-local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
+local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'perKey' }
 
 local function readJson(text)
   local ok, value = pcall(cjson.decode, text or '')
@@ -11,6 +11,10 @@ end
 
 local function isLegal(name, value)
   if name == 'enabled' then return value == 'true' or value == 'false' end
+  if name == 'perKey' then
+    local concurrency, size = string.match(type(value) == 'string' and value or '', '^(%S+) (%S+)$')
+    return concurrency and isLegal('concurrency', concurrency) and isLegal('maxQueueSize', size)
+  end
   local number = tonumber(value)
   if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
   if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
@@ -57,4 +61,11 @@ local function putInForce(record)
     if isLegal(name, value) then inForce[name] = tonumber(value) end
   end
   limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
+  local perKey = record.operator.perKey or record.code.perKey
+  if isLegal('perKey', perKey) then
+    local concurrency, size = string.match(perKey, '^(%S+) (%S+)$')
+    -- Who is parked may be let in by another cap.
+    if tonumber(concurrency) ~= keyLimit then comb = -1 end
+    keyLimit, keySizeLimit = tonumber(concurrency), tonumber(size)
+  end
 end

@@ -38,7 +38,8 @@ function own(play: Play, filter: (ticket: ModelTicket<ModelProcess>) => boolean)
   return play.world.promises.tickets.filter((ticket) => ticket.owner.awake && filter(ticket))
 }
 
-const callers = [
+/** `keys`: what tickets share; undefined: each has one of its own. */
+const callersWith = (keys: fc.Arbitrary<string | undefined>) => [
   {
     weight: 14,
     arbitrary: event(
@@ -47,11 +48,12 @@ const callers = [
         at: slot,
         permits: fc.constantFrom(1, 1, 1, 2),
         maxWaitMs: fc.constantFrom(undefined, undefined, undefined, 0, 700, 2500),
+        key: keys,
       }),
-      async (play, { at, permits, maxWaitMs }) => {
+      async (play, { at, permits, maxWaitMs, key }) => {
         if (play.world.promises.tickets.length >= MOST_TICKETS) return
         const process = play.seat(at) ?? play.occupy(at)
-        if (process.awake) await play.world.enter(process, permits, maxWaitMs)
+        if (process.awake) await play.world.enter(process, permits, maxWaitMs, key)
       },
     ),
   },
@@ -236,5 +238,33 @@ function fail(call: Call | undefined, inSilence: boolean): void {
   if (!inSilence) call?.reject(new Error('Connection is closed.'))
 }
 
+const callers = callersWith(fc.constant(undefined))
+
 /** Everything that can happen to a queue on Redis. */
 export const redisEvents: fc.Arbitrary<Event<Play>> = fc.oneof(...callers, ...network, ...time, ...faults)
+
+const capChanges = [
+  {
+    weight: 4,
+    arbitrary: onAwake(
+      'cap keys',
+      fc.constantFrom({ concurrency: 1 }, { concurrency: 1 }, { concurrency: 2 }, { concurrency: 0 }, {}, null),
+      async (play, process, perKey) => play.world.configure(process, { perKey }),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: event('delete key of caps', fc.constantFrom('parked' as const, 'keyed' as const), async (play, name) =>
+      play.world.deleteKey(name),
+    ),
+  },
+]
+
+/** The same with tickets that share keys, and caps per key that change (R22). */
+export const keyedEvents: fc.Arbitrary<Event<Play>> = fc.oneof(
+  ...callersWith(fc.constantFrom('x', 'x', 'x', 'y', undefined)),
+  ...capChanges,
+  ...network,
+  ...time,
+  ...faults,
+)

@@ -1,3 +1,4 @@
+import type { KeyCaps } from '@fairqueue/core'
 import type { ModelProcess } from './process.js'
 import { times } from './process.js'
 import { Broken } from './promises.js'
@@ -14,9 +15,9 @@ export class Play implements Playable {
   readonly #limit: number
   readonly #seats: (ModelProcess | undefined)[] = []
 
-  constructor(server: ModelServer, limit: number) {
+  constructor(server: ModelServer, limit: number, perKey: Partial<KeyCaps> = {}) {
     this.#limit = limit
-    this.world = new World(server, { concurrency: limit })
+    this.world = new World(server, { concurrency: limit, perKey })
   }
 
   seat(at: number): ModelProcess | undefined {
@@ -55,7 +56,7 @@ export class Play implements Playable {
     const last = world.start()
     // Whoever returns brings the operator's settings of before.
     await world.advance(times.livenessMs)
-    await world.configure(last, { concurrency: limit, enabled: true })
+    await world.configure(last, { concurrency: limit, enabled: true, perKey: null })
     await world.settle()
     await world.enter(last, limit)
     const deadline = world.nowMs + 5 * times.livenessMs + times.leaseMs
@@ -102,6 +103,8 @@ export class Play implements Playable {
     const { running, waiting } = await status
     if (running !== 0 || waiting !== 0)
       throw new Broken(`leaked: everything has ended, and the store counts ${running} running, ${waiting} waiting`)
+    const keyed = Number(await world.server.command('ZCARD', 'fairqueue:{q}:keyed'))
+    if (keyed > 1) throw new Broken(`leaked: everything has ended, and the store remembers ${keyed - 1} tickets by key`)
 
     const tickets = []
     for (let i = 0; i < limit; i += 1) tickets.push(await world.enter(last))

@@ -10,8 +10,9 @@ export type Ending = (typeof endings)[number]
 
 /** A ticket as whoever asked for it sees it. `Owner` is the process that it belongs to. */
 export class ModelTicket<Owner> {
-  /** Also its key in the queue, by which it is recognised everywhere. */
   readonly name: string
+  /** Its key in the queue; its own name where it shares none. */
+  readonly key: string
   readonly owner: Owner
   readonly permits: number
   readonly maxWaitMs: number | undefined
@@ -19,8 +20,12 @@ export class ModelTicket<Owner> {
   lease: Lease | undefined
   ending: Ending | undefined
 
-  constructor(name: string, owner: Owner, permits: number, maxWaitMs: number | undefined) {
+  /** What its store calls it. */
+  slotName: string | undefined
+
+  constructor(name: string, owner: Owner, permits: number, maxWaitMs: number | undefined, key = name) {
     this.name = name
+    this.key = key
     this.owner = owner
     this.permits = permits
     this.maxWaitMs = maxWaitMs
@@ -61,7 +66,7 @@ export class Promises<Owner> {
   /** Listens to one instance. */
   watch(queue: FairQueue): void {
     queue.on('granted', (event) => {
-      const ticket = this.#named(event.key)
+      const ticket = this.#of(event.ticket)
       if (ticket.ending !== undefined)
         throw this.broken(`${ticket.name} was granted after it had ended (${ticket.ending})`)
       if (ticket.lease !== undefined) throw this.broken(`${ticket.name} was granted twice`)
@@ -72,7 +77,7 @@ export class Promises<Owner> {
     })
     for (const ending of endings) {
       queue.on(ending, (event) => {
-        const ticket = this.#named(event.key)
+        const ticket = this.#of(event.ticket)
         if (ticket.ending !== undefined)
           throw this.broken(`${ticket.name} ended twice: ${ticket.ending}, then ${ending}`)
         ticket.ending = ending
@@ -87,13 +92,17 @@ export class Promises<Owner> {
     })
   }
 
+  readonly #entering: ModelTicket<Owner>[] = []
   /** The first thing that went wrong inside a callback, where an exception reaches nobody. */
   fault: Broken | undefined
 
   enter(queue: FairQueue, ticket: ModelTicket<Owner>): void {
     this.tickets.push(ticket)
-    const { name, permits, maxWaitMs } = ticket
-    ticket.ticket = queue.enter({ key: name, permits, maxWaitMs })
+    const { key, permits, maxWaitMs } = ticket
+    this.#entering.push(ticket)
+    ticket.ticket = queue.enter({ key, permits, maxWaitMs })
+    this.#entering.pop()
+    ticket.slotName = (ticket.ticket.slot as { readonly ticket?: string } | undefined)?.ticket
   }
 
   /** Throws what went wrong in a callback. */
@@ -117,10 +126,11 @@ export class Promises<Owner> {
     return this.tickets.find((ticket) => ticket.name === name)
   }
 
-  #named(key: string | null): ModelTicket<Owner> {
-    const ticket = this.find(key ?? '')
-    if (ticket === undefined) throw this.broken(`an event of a ticket that nobody entered: ${key}`)
-    return ticket
+  /** Events of a ticket may come before whoever enters it has it in hand. */
+  #of(ticket: Ticket): ModelTicket<Owner> {
+    const known = this.tickets.find((other) => other.ticket === ticket) ?? this.#entering.at(-1)
+    if (known === undefined) throw this.broken(`an event of a ticket that nobody entered: ${ticket.id}`)
+    return known
   }
 
   /** Notes what is wrong, for the next `check`: thrown inside a callback it would reach nobody. */

@@ -1,18 +1,26 @@
 import { expect, test } from 'vitest'
 import { useRedis } from '../kit/clients.js'
-import { redisEvents } from './events.js'
+import { keyedEvents, redisEvents } from './events.js'
 import { Play } from './play.js'
 import { checkPromises } from './property.js'
 import { ModelServer } from './server.js'
 
 const redis = useRedis()
-let server: ModelServer | undefined
 
 test('the promises hold on Redis, whatever happens in whatever order', async () => {
-  server ??= new ModelServer(redis)
+  const server = new ModelServer(redis)
   const events = await checkPromises(redisEvents, 100, async (limit) => {
-    await server!.start()
-    return new Play(server!, limit)
+    await server.start()
+    return new Play(server, limit)
+  })
+  expect(events).toBeGreaterThan(0)
+}, 3_600_000)
+
+test('the promises hold on Redis with caps per key, which change on the way', async () => {
+  const server = new ModelServer(redis)
+  const events = await checkPromises(keyedEvents, 100, async (limit) => {
+    await server.start()
+    return new Play(server, limit + 1, { concurrency: 1 })
   })
   expect(events).toBeGreaterThan(0)
 }, 3_600_000)

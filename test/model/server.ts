@@ -8,19 +8,20 @@ const names = ['exchange', 'rejoin', 'configure', 'status'] as const
 const scripts = new Map(
   names.map((name) => {
     const { sha1, header } = composeScript(name)
-    return [name, { script: virtualScript(sha1), argumentNames: header.args.map((argument) => argument.name) }]
+    const argumentNames = header.args.map((argument) => argument.name)
+    return [name, { script: virtualScript(sha1), keyNames: header.keys.map((each) => each.name), argumentNames }]
   }),
 )
 
-const KEYS = ['waiting', 'running', 'instances', 'state'] as const
+const KEYS = ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'] as const
 
-/** One of the four keys of the queue. */
+/** One of the keys of the queue. */
 export type KeyName = (typeof KEYS)[number]
 
 /** The queue that all processes of a test share. */
 export const QUEUE = 'q'
 
-function key(name: KeyName): string {
+function keyOf(name: KeyName): string {
   return `fairqueue:{${QUEUE}}:${name}`
 }
 
@@ -30,18 +31,25 @@ export interface Member {
   readonly number: number
   readonly instance: string
   readonly permits: number
-  /** The ticket's key; the tests give each ticket its own. */
+  /** What the test calls the ticket; its key where the test does not know it. */
+  readonly name: string
+  /** The ticket's key. */
   readonly key: string
 }
 
 /** What the store holds. */
 export interface Snapshot {
+  /** The line. */
   readonly waiting: readonly Member[]
+  /** Who is parked because its key is at its cap. */
+  readonly parked: readonly Member[]
   readonly running: readonly Member[]
   readonly instances: ReadonlySet<string>
   /** Empty where there is no state. */
   readonly epoch: string
   readonly limit: number
+  /** The cap of each key. */
+  readonly keyLimit: number
   readonly leaseMs: number
 }
 
@@ -83,15 +91,27 @@ export function replyHeadOf(call: Call, reply: unknown): ReplyHead {
 }
 
 /** Reads a member text; undefined for a sentinel. */
-function readMember(text: string): Member | undefined {
-  const [number, instance, ticket, permits, ticketKey] = text.split(':')
+export function readMember(text: string, nameOf: NameOf): Member | undefined {
+  const [number, instance, ticket, permits, key = ''] = text.split(':')
   if (number === undefined || instance === undefined || ticket === undefined || permits === undefined) return undefined
-  return { text, number: Number(number), instance, permits: Number(permits), key: ticketKey ?? '' }
+  return {
+    text,
+    number: Number(number),
+    instance,
+    permits: Number(permits),
+    key,
+    name: nameOf(instance, ticket) ?? key,
+  }
 }
+
+/** What the test calls an instance's ticket. */
+export type NameOf = (instance: string, ticket: string) => string | undefined
 
 /** A real Redis that does one thing at a time, at a time that the test sets. */
 export class ModelServer {
   snapshot!: Snapshot
+  /** By default the tests give each ticket a key of its own, and call it by that. */
+  nameOf: NameOf = () => undefined
   readonly #redis: TestRedis
   #real!: Redis
   #subscriber!: Redis
@@ -133,20 +153,20 @@ export class ModelServer {
     return { call, reply, hints, before, after: this.snapshot }
   }
 
-  /** How many of the four keys there were. */
+  /** How many of the keys there were. */
   async flushAll(): Promise<{ before: number }> {
-    const before = await this.#real.exists(...KEYS.map(key))
+    const before = await this.#real.exists(...KEYS.map(keyOf))
     await this.#real.flushall()
     await this.look()
     return { before }
   }
 
-  /** How many of the four keys there were, and are. */
-  async delete(name: KeyName): Promise<{ before: number; after: number }> {
-    const before = await this.#real.exists(...KEYS.map(key))
-    await this.#real.del(key(name))
+  /** Whether there was such a key, and whether nothing is left that shows that memory was lost. */
+  async delete(name: KeyName): Promise<{ existed: boolean; everything: boolean }> {
+    const existed = (await this.#real.del(keyOf(name))) === 1
     await this.look()
-    return { before, after: await this.#real.exists(...KEYS.map(key)) }
+    const left = await this.#real.exists(...KEYS.filter((other) => other !== 'keyed').map(keyOf))
+    return { existed, everything: left === 0 }
   }
 
   async flushScripts(): Promise<void> {
@@ -154,10 +174,10 @@ export class ModelServer {
     this.#scriptsFlushed = true
   }
 
-  /** All four keys as they are now; `restore` puts them back, as a restart from an old dump does. */
+  /** All keys as they are now; `restore` puts them back, as a restart from an old dump does. */
   async dump(): Promise<() => Promise<void>> {
     const dumps = await Promise.all(
-      KEYS.map(async (name) => [key(name), await this.#real.dumpBuffer(key(name))] as const),
+      KEYS.map(async (name) => [keyOf(name), await this.#real.dumpBuffer(keyOf(name))] as const),
     )
     return async () => {
       await this.#real.flushall()
@@ -168,7 +188,7 @@ export class ModelServer {
 
   /** When a key expires, by the server's time. */
   async expiresAtMs(name: KeyName): Promise<number> {
-    return Number(await this.#real.call('PEXPIRETIME', key(name)))
+    return Number(await this.#real.call('PEXPIRETIME', keyOf(name)))
   }
 
   /** For what the model does not look at: a raw command. */
@@ -196,26 +216,35 @@ export class ModelServer {
   }
 
   #look(batch: ReturnType<Redis['pipeline']>): Promise<[error: Error | null, result: unknown][] | null> {
+    const { script, keyNames } = scripts.get('status')!
     return batch
-      .zrange(key('waiting'), '0', '-1')
-      .zrange(key('running'), '0', '-1')
-      .zrange(key('instances'), '0', '-1')
-      .eval(scripts.get('status')!.script.lua, KEYS.length, ...KEYS.map(key), '0')
+      .zrange(keyOf('waiting'), '0', '-1')
+      .zrange(keyOf('running'), '0', '-1')
+      .zrange(keyOf('instances'), '0', '-1')
+      .zrange(keyOf('parked'), '0', '-1')
+      .eval(script.lua, keyNames.length, ...keyNames.map((name) => keyOf(name as KeyName)), '0')
       .exec()
   }
 
   #readLook(looks: [error: Error | null, result: unknown][]): void {
-    const [waiting, running, instances, status] = looks.map(([error, value]) => {
+    const [waiting, running, instances, parked, status] = looks.map(([error, value]) => {
       if (error !== null) throw error
       return value
-    }) as [string[], string[], string[], string[]]
-    const news = (status[6] ? JSON.parse(status[6]) : {}) as { inForce?: { concurrency: string; leaseMs: string } }
+    }) as [string[], string[], string[], string[], string[]]
+    const news = (status[6] ? JSON.parse(status[6]) : {}) as {
+      inForce?: { concurrency: string; leaseMs: string; perKey: string }
+    }
+    const read = (members: string[]): Member[] =>
+      members.map((text) => readMember(text, this.nameOf)).filter((member) => member !== undefined)
+    const [keyLimit = 'inf'] = news.inForce?.perKey.split(' ') ?? []
     this.snapshot = {
-      waiting: waiting.map(readMember).filter((member) => member !== undefined),
-      running: running.map(readMember).filter((member) => member !== undefined),
+      waiting: read(waiting),
+      parked: read(parked),
+      running: read(running),
       instances: new Set(instances.filter((id) => id !== '~')),
       epoch: status[0] === '0' ? '' : (status[0] ?? ''),
       limit: Number(news.inForce?.concurrency ?? 0),
+      keyLimit: keyLimit === 'inf' ? Infinity : Number(keyLimit),
       leaseMs: Number(news.inForce?.leaseMs ?? 0),
     }
   }

@@ -1,6 +1,14 @@
 import { Broken, type ModelTicket, type Promises } from './promises.js'
 import { times, type ModelProcess } from './process.js'
-import { argumentsOf, replyHeadOf, type Executed, type Member, type Snapshot } from './server.js'
+import {
+  argumentsOf,
+  readMember,
+  replyHeadOf,
+  type Executed,
+  type Member,
+  type NameOf,
+  type Snapshot,
+} from './server.js'
 import type { StoreTime } from './storeTime.js'
 import type { Answer, Call } from './pipes.js'
 
@@ -28,6 +36,13 @@ interface Place {
   returnedLate: boolean
 }
 
+/** The limits in force from some step on. */
+interface Limits {
+  readonly fromStep: number
+  readonly limit: number
+  readonly keyLimit: number
+}
+
 /** How a process stands with the store. */
 interface Standing {
   /** Until when the store must believe it alive. */
@@ -50,6 +65,7 @@ export class StorePromises {
   /** What the store holds now. */
   readonly #look: () => Snapshot
   readonly #processOf: (instance: string) => ModelProcess | undefined
+  readonly #nameOf: NameOf
   readonly #places = new Map<Ticket, Place>()
   readonly #standings = new Map<ModelProcess, Standing>()
   readonly #executedAtStep = new WeakMap<Call, number>()
@@ -62,7 +78,7 @@ export class StorePromises {
   #jumpAtStep = -1
   /** When `leaseMs` was changed. */
   #capsChangedAtStep = -1
-  #limits: { readonly fromStep: number; readonly limit: number }[] = []
+  #limits: Limits[] = []
   /** R17: memory was lost without a trace, and these, who know of it, have not called since. */
   readonly #unheard = new Set<ModelProcess>()
   /** How often that happened meanwhile. */
@@ -75,11 +91,13 @@ export class StorePromises {
     time: StoreTime,
     look: () => Snapshot,
     processOf: (instance: string) => ModelProcess | undefined,
+    nameOf: NameOf,
   ) {
     this.#promises = promises
     this.#time = time
     this.#look = look
     this.#processOf = processOf
+    this.#nameOf = nameOf
   }
 
   joined(process: ModelProcess): void {
@@ -136,7 +154,8 @@ export class StorePromises {
     let number = Number(first)
     for (const [index, operation] of acquires.entries()) {
       if (!'gq'.includes(words[index] ?? '-')) continue
-      this.#tell(operation.split(':')[2]!, number)
+      const [ticket = '', , key = ''] = operation.split(':')
+      this.#tell(this.#nameOf(named['instance'] ?? '', ticket) ?? key, number)
       number += 1
     }
     // It hears of what the store has forgotten since.
@@ -151,8 +170,8 @@ export class StorePromises {
     // In another epoch it is only a nudge (R12).
     if (epoch !== this.#standings.get(process)!.epoch) return
     for (const grant of (grants ?? '').split(',')) {
-      const [number, , , , key] = grant.split('/')[0]!.split(':')
-      if (key !== undefined) this.#tell(key, Number(number))
+      const member = readMember(grant.split('/')[0]!, this.#nameOf)
+      if (member !== undefined) this.#tell(member.name, member.number)
     }
   }
 
@@ -188,7 +207,10 @@ export class StorePromises {
     if (process !== undefined && !isCopy) this.#hear(process, named['epoch'] !== '' && named['epoch'] !== before.epoch)
     if (named['run'] === this.#rolledBackTo) this.#rolledBackTo = undefined
     if (before.leaseMs !== after.leaseMs && before.epoch !== '') this.#capsChangedAtStep = this.#step
-    if (this.#limits.at(-1)?.limit !== after.limit) this.#limits.push({ fromStep: this.#step, limit: after.limit })
+    const { limit, keyLimit } = after
+    const inForce = this.#limits.at(-1)
+    if (inForce?.limit !== limit || inForce.keyLimit !== keyLimit)
+      this.#limits.push({ fromStep: this.#step, limit, keyLimit })
 
     this.#noteAcceptances(after)
     this.#notePutBack(after)
@@ -215,7 +237,9 @@ export class StorePromises {
     // In a grace nothing is granted and nobody is taken for dead.
     if (applies) this.#graceUntilMs = nowMs + graceMs
     if (nowMs < this.#graceUntilMs) return
-    if (applies || call.script.name === 'configure') this.#checkHandOver(after)
+    // (Whoever comes from another memory may begin a grace, and nobody has been told of it yet.)
+    const graceBegins = named['epoch'] !== '' && named['epoch'] !== before.epoch
+    if (applies || (call.script.name === 'configure' && !graceBegins)) this.#checkHandOver(after)
     if (applies && nowMs >= this.#quietUntilMs) this.#checkTheDead(after)
   }
 
@@ -223,7 +247,7 @@ export class StorePromises {
   check(): void {
     this.#promises.check()
     const { nowMs } = this.#time
-    const { waiting, running } = this.#look()
+    const { waiting, parked, running } = this.#look()
     for (const ticket of this.#promises.tickets) {
       const { owner } = ticket
       const place = this.#places.get(ticket)
@@ -232,7 +256,7 @@ export class StorePromises {
       if (ticket.holds && !holds(running, ticket) && !this.#isCutShort(place)) {
         throw new Broken(`${ticket.name} runs, and the store does not hold its permits any more`)
       }
-      if (ticket.waits && place.told && !holds(running, ticket) && !holds(waiting, ticket) && !leaseIsOver) {
+      if (ticket.waits && place.told && !holds([...running, ...waiting, ...parked], ticket) && !leaseIsOver) {
         throw new Broken(`${ticket.name} waits, and the store has lost it`)
       }
     }
@@ -245,16 +269,17 @@ export class StorePromises {
       const place = this.#places.get(ticket)
       return this.#counts(ticket) && place !== undefined && !place.letInUnaware && !place.returnedLate
     })
-    const since = Math.min(...counted.map((ticket) => this.#places.get(ticket)!.grantedAtStep))
-    const limits = this.#limits
-      .filter((_, index) => (this.#limits[index + 1]?.fromStep ?? Infinity) > since)
-      .map(({ limit }) => limit)
-    const used = permitsOf(counted)
-    if (counted.length > 0 && used > Math.max(...limits)) {
-      throw new Broken(
-        `limit: ${counted.map(({ name }) => name).join(', ')} run with ${used} permits, limit ${Math.max(...limits)}`,
-      )
-    }
+    this.#checkSince(counted, permitsOf(counted), ({ limit }) => limit)
+    for (const own of byKey(counted)) this.#checkSince(own, own.length, ({ keyLimit }) => keyLimit)
+  }
+
+  #checkSince(holders: readonly Ticket[], used: number, limitOf: (inForce: Limits) => number): void {
+    if (holders.length === 0) return
+    const since = Math.min(...holders.map((ticket) => this.#places.get(ticket)!.grantedAtStep))
+    const limits = this.#limits.filter((_, index) => (this.#limits[index + 1]?.fromStep ?? Infinity) > since)
+    const limit = Math.max(...limits.map(limitOf))
+    if (used > limit)
+      throw new Broken(`limit: ${holders.map(({ name }) => name).join(', ')} run with ${used}, limit ${limit}`)
   }
 
   /** Whether what this ticket runs still counts: not after a stall or partition, until it obeys its signal (window). */
@@ -299,11 +324,11 @@ export class StorePromises {
     }
   }
 
-  #noteAcceptances({ waiting, running }: Snapshot): void {
+  #noteAcceptances({ waiting, parked, running }: Snapshot): void {
     for (const ticket of this.#promises.tickets) {
       const place = this.#places.get(ticket)
-      for (const { key, number } of [...waiting, ...running]) {
-        if (key !== ticket.name || place?.numbers.has(number)) continue
+      for (const { name, number } of [...waiting, ...parked, ...running]) {
+        if (name !== ticket.name || place?.numbers.has(number)) continue
         if (place !== undefined && ticket.ending === undefined && !this.#mayStandTwice(ticket, place)) {
           throw new Broken(`${ticket.name} stands in the line twice`)
         }
@@ -336,9 +361,9 @@ export class StorePromises {
   }
 
   /** A grant that nobody heard of in time was taken back, and its ticket waits again. */
-  #notePutBack({ waiting }: Snapshot): void {
-    for (const member of waiting) {
-      const ticket = this.#promises.find(member.key)
+  #notePutBack({ waiting, parked }: Snapshot): void {
+    for (const member of [...waiting, ...parked]) {
+      const ticket = this.#promises.find(member.name)
       const place = ticket && this.#places.get(ticket)
       if (place?.number !== member.number) continue
       place.grantedAtStep = -1
@@ -349,7 +374,7 @@ export class StorePromises {
   /** Running tickets came back with a rejoin. */
   #noteReturn(started: readonly Member[]): void {
     for (const member of started) {
-      const ticket = this.#promises.find(member.key)
+      const ticket = this.#promises.find(member.name)
       const place = ticket && this.#places.get(ticket)
       if (place === undefined) continue
       // An old memory had it waiting; it has run all the time.
@@ -362,7 +387,7 @@ export class StorePromises {
     const { nowMs } = this.#time
     const isWindow = this.#isUnaware || this.#rolledBackTo !== undefined
     for (const member of started) {
-      const ticket = this.#promises.find(member.key)
+      const ticket = this.#promises.find(member.name)
       const place = ticket && this.#places.get(ticket)
       if (place === undefined || place.number !== member.number) continue
       place.grantedAtStep = this.#step
@@ -371,15 +396,19 @@ export class StorePromises {
       if (!isWindow && ticket!.ending === undefined) this.#checkOrder(ticket!, place, after)
     }
     if (started.length > 0 && !isWindow) this.#checkRoom(started, after)
+    this.#checkKeyRoom(started, after)
   }
 
   /** Whoever arrived before this one runs, or has run, or is gone, or is in no position to (promise 2). */
   #checkOrder(ticket: Ticket, place: Place, after: Snapshot): void {
+    const mayRun = mayRunOf(after)
     for (const [other, { arrival, grantedAtStep, mayBeForgotten }] of this.#places) {
       if (arrival >= place.arrival || other.ending !== undefined || grantedAtStep >= 0 || mayBeForgotten) continue
       // It passed while the queue was switched off.
       if (other.runs && !other.holds) continue
       if (other.owner.dead || this.isDoubtful(other.owner) || other.permits > after.limit) continue
+      // Its key is at its cap (R22).
+      if (!mayRun.has(other.name) && other.key !== ticket.key) continue
       throw new Broken(`order: ${ticket.name} overtakes ${other.name}`)
     }
   }
@@ -392,26 +421,39 @@ export class StorePromises {
     })
     const used = permitsOf(holders)
     if (used > after.limit) {
-      const names = started.map(({ key }) => key).join(', ')
+      const names = started.map(({ name }) => name).join(', ')
       throw new Broken(
         `limit: ${names} granted; ${holders.map(({ name }) => name).join(', ')} hold ${used} permits of ${after.limit}`,
       )
     }
   }
 
-  /** A freed permit is given to the next in the same operation (promise 3). */
-  #checkHandOver({ waiting, running, instances, limit }: Snapshot): void {
-    const head = waiting.find(({ instance, permits }) => instances.has(instance) && permits <= limit)
+  /** Whoever is let in is within the cap of its key, beside all that the store has running (R22). */
+  #checkKeyRoom(started: readonly Member[], { running, keyLimit }: Snapshot): void {
+    for (const { name, key } of started) {
+      const own = running.filter((other) => other.key === key)
+      if (key !== '' && own.length > keyLimit)
+        throw new Broken(`limit: ${name} granted; ${own.map((each) => each.name).join(', ')} run, per key ${keyLimit}`)
+    }
+  }
+
+  /** A freed permit is given to the next in the same operation (promise 3); a permit of use to one that is parked, too (R22). */
+  #checkHandOver(after: Snapshot): void {
+    const { waiting, parked, running, instances, limit } = after
+    const mayRun = mayRunOf(after)
+    const head = [...waiting, ...parked]
+      .toSorted((one, other) => one.number - other.number)
+      .find(({ name, instance, permits }) => instances.has(instance) && permits <= limit && mayRun.has(name))
     const used = permitsOf(running)
     if (head !== undefined && head.permits <= limit - used) {
-      throw new Broken(`hand-over: ${head.key} waits for ${head.permits} permits, ${limit - used} are free`)
+      throw new Broken(`hand-over: ${head.name} waits for ${head.permits} permits, ${limit - used} are free`)
     }
   }
 
   /** The dead hold nothing (promise 5). */
   #checkTheDead({ running, instances }: Snapshot): void {
     const ghost = running.find(({ instance }) => !instances.has(instance))
-    if (ghost !== undefined) throw new Broken(`${ghost.key} holds permits from the grave`)
+    if (ghost !== undefined) throw new Broken(`${ghost.name} holds permits from the grave`)
   }
 
   #tell(name: string, number: number): void {
@@ -424,7 +466,30 @@ export class StorePromises {
 }
 
 function holds(members: readonly Member[], { name }: Ticket): boolean {
-  return members.some(({ key }) => key === name)
+  return members.some((member) => member.name === name)
+}
+
+/** The names of those that wait and whose turn it may be by the cap of their key: of each key the first ones. */
+function mayRunOf({ waiting, parked, running, instances, keyLimit }: Snapshot): ReadonlySet<string> {
+  const counts = new Map<string, number>()
+  const count = (key: string): number => {
+    const before = counts.get(key) ?? 0
+    counts.set(key, before + 1)
+    return before
+  }
+  for (const { key } of running) count(key)
+  const living = [...waiting, ...parked].filter(({ instance }) => instances.has(instance))
+  const first = living
+    .toSorted((one, other) => one.number - other.number)
+    .filter(({ key }) => key === '' || count(key) < keyLimit)
+  return new Set(first.map(({ name }) => name))
+}
+
+/** Those of each key. */
+function byKey(tickets: readonly Ticket[]): Ticket[][] {
+  const groups = new Map<string, Ticket[]>()
+  for (const ticket of tickets) groups.set(ticket.key, [...(groups.get(ticket.key) ?? []), ticket])
+  return [...groups.values()]
 }
 
 function permitsOf(holders: readonly { readonly permits: number }[]): number {

@@ -1,8 +1,8 @@
 import { argumentsOf, type Executed, type Member } from './server.js'
 import type { ModelProcess } from './process.js'
 
-function keys(members: readonly Member[]): string {
-  return members.map(({ key }) => key).join(',')
+function names(members: readonly Member[]): string {
+  return members.map(({ name }) => name).join(',')
 }
 
 /** One executed call, fit for the eye. */
@@ -18,6 +18,6 @@ export function describe(
   return [
     `  ${nowMs.toFixed(0)} ${who} ${call.script.name} ${batch ?? ''} ${flags ?? ''} ${rest.join(' ')}`,
     `    → ${JSON.stringify(reply).replace(/"\{.*\}"/, '{settings}')} hints ${told}`,
-    `    store: runs ${keys(after.running)} waits ${keys(after.waiting)} limit ${after.limit}`,
+    `    store: runs ${names(after.running)} waits ${names(after.waiting)} aside ${names(after.parked)} limit ${after.limit} per key ${after.keyLimit}`,
   ].join('\n')
 }

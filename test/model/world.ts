@@ -31,6 +31,8 @@ export class World {
 
   constructor(server: ModelServer, options: Partial<FairQueueOptions> = {}) {
     this.server = server
+    server.nameOf = (instance, ticket) =>
+      this.promises.tickets.find(({ owner, slotName }) => owner.id === instance && slotName === ticket)?.name
     this.#options = options
     this.promises = new Promises((ticket) => this.watch.granted(ticket))
     this.watch = new StorePromises(
@@ -38,6 +40,7 @@ export class World {
       this.time,
       () => server.snapshot,
       (instance) => this.processes.find(({ id }) => id === instance),
+      server.nameOf,
     )
   }
 
@@ -74,8 +77,8 @@ export class World {
   }
 
   /** Asks for a place; nothing is delivered yet. */
-  async enter(owner: ModelProcess, permits = 1, maxWaitMs?: number): Promise<ModelTicket<ModelProcess>> {
-    const ticket = new ModelTicket(`${owner.label}${this.promises.tickets.length + 1}`, owner, permits, maxWaitMs)
+  async enter(owner: ModelProcess, permits = 1, maxWaitMs?: number, key?: string): Promise<ModelTicket<ModelProcess>> {
+    const ticket = new ModelTicket(`${owner.label}${this.promises.tickets.length + 1}`, owner, permits, maxWaitMs, key)
     this.promises.enter(owner.queue, ticket)
     await breathe()
     return ticket
@@ -233,9 +236,9 @@ export class World {
   async deleteKey(name: KeyName): Promise<void> {
     // With `state` goes the offset of a clock that was set back, and the dead would live as much longer: not looked at here.
     if (name === 'state' && this.time.skewMs !== 0) return await this.flushAll()
-    const { before, after } = await this.server.delete(name)
+    const { existed, everything } = await this.server.delete(name)
     if (name === 'state') this.time.forget()
-    if (before > after) this.watch.lost({ everything: after === 0 })
+    if (existed) this.watch.lost({ everything })
   }
 
   /** Remembers the store as it is now, for a later {@link restartFromDump}. */

@@ -4,6 +4,7 @@ import { compressionTests } from './adapter/compression.js'
 import { seenEndTests, unseenEndTests } from './adapter/handlerEnds.js'
 import { handlerTests } from './adapter/handlers.js'
 import { http2Tests } from './adapter/http2.js'
+import { keyCapsTests } from './adapter/keyCaps.js'
 import { keyTests } from './adapter/keys.js'
 import { leavingTests } from './adapter/leaving.js'
 import { listenerTests } from './adapter/listeners.js'
@@ -36,6 +37,9 @@ export function adapterSuite(adapter: Adapter): void {
     })
     describe('keyGenerator', () => {
       keyTests(adapter)
+    })
+    describe('perKey', () => {
+      keyCapsTests(adapter)
     })
     describe('a waiting client', () => {
       waitingTests(adapter)

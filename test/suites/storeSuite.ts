@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { badValueTests } from './store/badValues.js'
 import { closingTests } from './store/closing.js'
 import { eventTests } from './store/events.js'
+import { keyCapsTests } from './store/keyCaps.js'
 import { leaseTests } from './store/leases.js'
 import { limitTests } from './store/limit.js'
 import { nameTests } from './store/names.js'
@@ -16,6 +17,9 @@ export function storeSuite(name: string, makeWorld: MakeWorld): void {
   describe(`the store suite on ${name}`, () => {
     describe('the limit', () => {
       limitTests(makeWorld)
+    })
+    describe('caps per key', () => {
+      keyCapsTests(makeWorld)
     })
     describe('waiting', () => {
       waitTests(makeWorld)

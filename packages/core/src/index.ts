@@ -27,7 +27,7 @@ export class FairQueue extends FairQueueCore {
 
 export { MemoryStore } from './memory/memoryStore.js'
 export type { FairQueueOptions } from './queue/options.js'
-export type { CloseOptions, ConfigureOptions, EnterOptions, ResumeOptions } from './queue/fairQueue.js'
+export type { CloseOptions, ConfigureOptions, EnterOptions, ResumeOptions, SettingsInput } from './queue/fairQueue.js'
 export type { QueueEvents, TicketEvent } from './queue/events.js'
 export type { QueueStatus } from './queue/status.js'
 export type { KeepTerms, Ticket, TicketStatus } from './queue/ticket.js'
@@ -42,6 +42,7 @@ export {
   DrainingError,
   FairQueueError,
   isFairQueueError,
+  KeyLimitError,
   LeaseLostError,
   OptionError,
   PermitsError,
@@ -62,4 +63,5 @@ export type {
   Store,
   StoreStatus,
 } from './store/contract.js'
+export type { KeyCaps } from './store/keyCaps.js'
 export type { Settings, SettingsChange, SettingsRecord } from './store/settings.js'

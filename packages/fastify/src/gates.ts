@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { OptionError, type CloseOptions, type FairQueue } from '@fairqueue/core'
 import { openGate, optionError, queueOnlyNames, withDefaults, type Gate } from '@fairqueue/core/http'
 import type { FastifyRequest, RouteOptions } from 'fastify'
@@ -86,7 +87,7 @@ function checkOwnAnswers({ errorResponseBuilder, handler }: FairQueueHookOptions
 /** A queue is made once, by whoever names it first. */
 function refuseChanges(given: FairQueueHookOptions, { queue, options }: NamedLine): void {
   for (const option of queueOnlyNames as readonly (keyof FairQueueHookOptions)[]) {
-    if (given[option] === undefined || given[option] === options[option]) continue
+    if (given[option] === undefined || isDeepStrictEqual(given[option], options[option])) continue
     throw new OptionError(
       option,
       `Option "${option}" of queue ${JSON.stringify(queue.name)} was decided where that name was used first: use the same value here, or none.`,

@@ -24,12 +24,13 @@ const callers = [
         at: index,
         permits: fc.constantFrom(1, 1, 1, 2, 3),
         maxWaitMs: fc.constantFrom(undefined, undefined, undefined, 0, 700, 2500),
+        key: fc.constantFrom('x', 'x', 'y', undefined, undefined),
         reaction: fc.constantFrom('nothing', 'nothing', 'nothing', 'release', 'enter', 'cancel another', 'configure'),
       }),
-      (world, { at, permits, maxWaitMs, reaction }) => {
+      (world, { at, permits, maxWaitMs, reaction, key }) => {
         const instance = someone(world, at)
         if (instance === undefined || world.promises.tickets.length >= MOST_TICKETS) return
-        world.enter(instance, permits, maxWaitMs, reaction)
+        world.enter(instance, permits, maxWaitMs, reaction, key)
       },
     ),
   },
@@ -58,6 +59,11 @@ const callers = [
 
 const concurrency = fc.constantFrom(0, 1, 1, 2, 2, 3)
 
+const keyCaps = fc.record({
+  concurrency: fc.constantFrom(0, 1, 1, 2, Infinity),
+  maxQueueSize: fc.constantFrom(0, 1, 2, Infinity, Infinity),
+})
+
 const operators = [
   {
     weight: 6,
@@ -71,8 +77,13 @@ const operators = [
           fc.record({ leaseMs: fc.constantFrom(2000, 8000, null) }),
           fc.record({ maxWaitMs: fc.constantFrom(0, 1500, null) }),
           fc.record({ enabled: fc.constantFrom(false, true, null) }),
+          fc.record({ perKey: fc.oneof(keyCaps, fc.constant(null)) }),
         ),
-        within: fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, fc.record({ concurrency })),
+        within: fc.oneof(
+          { weight: 4, arbitrary: fc.constant(undefined) },
+          fc.record({ concurrency }),
+          fc.record({ perKey: keyCaps }),
+        ),
       }),
       (world, { at, change, within }) => {
         const instance = pick(world.open, at)

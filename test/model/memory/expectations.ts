@@ -38,9 +38,21 @@ export class Expectations {
     return this.#version
   }
 
-  /** Who stands in line, in the order of arrival. */
+  /** Who waits, in the order of arrival. */
   get line(): Ticket[] {
     return this.#promises.waiting.filter(({ ticket }) => ticket?.state === 'waiting')
+  }
+
+  /** Those of them whose turn it may be by the cap of their key: of each key the first ones (R22). */
+  get #mayRun(): Ticket[] {
+    const { perKey } = this.settings
+    const counts = new Map<string, number>()
+    const count = ({ key }: Ticket): number => {
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      return counts.get(key)!
+    }
+    for (const ticket of this.#promises.holders) count(ticket)
+    return this.line.filter((ticket) => count(ticket) <= perKey.concurrency)
   }
 
   /** Permits of all that run and are counted. */
@@ -74,6 +86,8 @@ export class Expectations {
   entered(ticket: Ticket): void {
     if (this.line.indexOf(ticket) >= this.settings.maxQueueSize)
       this.#promises.broken(`${ticket.name} waits in a line that was full`)
+    if (this.#sameKey(this.line, ticket).indexOf(ticket) >= this.settings.perKey.maxQueueSize)
+      this.#promises.broken(`${ticket.name} waits, and of its key as many wait as may`)
   }
 
   /** Somebody looks at where a ticket stands. */
@@ -85,21 +99,27 @@ export class Expectations {
     const { lease, name } = ticket
     if (lease!.signal.aborted) this.#promises.broken(`${name} starts with a lease that has ended`)
     if (!lease!.counted) return
-    const { concurrency, leaseMs } = this.settings
+    const { concurrency, leaseMs, perKey } = this.settings
     this.#capMs.set(ticket, this.#clock.now() + leaseMs)
     if (lease!.fence <= this.#lastFence) this.#promises.broken(`the fence of ${name} is not higher than the one before`)
     this.#lastFence = lease!.fence
     if (this.used > concurrency)
       this.#promises.broken(`limit: ${name} granted; ${this.used} permits of ${concurrency} are used`)
+    const own = this.#sameKey(this.#promises.holders, ticket)
+    if (own.length > perKey.concurrency)
+      this.#promises.broken(`limit: ${name} granted; ${own.length} of its key run, and ${perKey.concurrency} may`)
     const { tickets } = this.#promises
     const before = new Set(tickets.slice(0, tickets.indexOf(ticket)))
-    const overtaken = this.line.find((other) => before.has(other) && other.permits <= concurrency)
+    const mayRun = new Set(this.#mayRun)
+    const overtaken = this.line.find(
+      (other) => before.has(other) && other.permits <= concurrency && (mayRun.has(other) || other.key === ticket.key),
+    )
     if (overtaken !== undefined) this.#promises.broken(`order: ${name} overtakes ${overtaken.name}`)
   }
 
   ended(ticket: Ticket, error: FairQueueError | undefined): void {
     const { name, ending, owner, permits, lease } = ticket
-    const { concurrency, maxQueueSize } = this.settings
+    const { concurrency, maxQueueSize, perKey } = this.settings
     const now = this.#clock.now()
     const how = error === undefined ? ending! : `${ending} ${error.code}`
     this.endings.set(how, (this.endings.get(how) ?? 0) + 1)
@@ -110,6 +130,7 @@ export class Expectations {
       'cancelled FQ_DRAINING': owner.queue.closing,
       'rejected FQ_DRAINING': owner.queue.closing,
       'rejected FQ_QUEUE_FULL': this.line.length >= maxQueueSize,
+      'rejected FQ_KEY_LIMIT': this.#sameKey(this.line, ticket).length >= perKey.maxQueueSize,
       'rejected FQ_PERMITS_EXCEED_LIMIT': isImpossible,
       'failed FQ_PERMITS_EXCEED_LIMIT': isImpossible,
       'timedOut FQ_WAIT_TIMEOUT': now >= this.#timesOutAtMs.get(ticket)!,
@@ -130,10 +151,11 @@ export class Expectations {
   #checkLine(): void {
     const { concurrency, enabled } = this.settings
     const free = concurrency - this.used
+    const [next] = this.#mayRun
     for (const [index, ticket] of this.line.entries()) {
       const { name, permits } = ticket
       if (!enabled) throw new Broken(`${name} waits for a queue that is switched off`)
-      if (index === 0 && permits <= free)
+      if (ticket === next && permits <= free)
         throw new Broken(`hand-over: ${name} waits for ${permits} permits, ${free} are free`)
       if (concurrency > 0 && permits > concurrency) throw new Broken(`${name} waits for what it can never have`)
       if (this.#clock.now() >= this.#timesOutAtMs.get(ticket)!) throw new Broken(`${name} waits longer than it may`)
@@ -141,6 +163,10 @@ export class Expectations {
       if (this.#watched.has(ticket) && (ticket.ticket.position ?? Infinity) < index + 1)
         throw new Broken(`${name} was told to be nearer than it is`)
     }
+  }
+
+  #sameKey(tickets: readonly Ticket[], { key }: Ticket): Ticket[] {
+    return tickets.filter((other) => other.key === key)
   }
 
   #capOf(ticket: Ticket): number {

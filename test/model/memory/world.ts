@@ -10,7 +10,14 @@ type Ticket = ModelTicket<ModelInstance>
 /** What a caller does within the very callback that lets its ticket in. */
 export type Reaction = 'nothing' | 'release' | 'enter' | 'cancel another' | 'configure'
 
-const declared = { concurrency: 1, maxQueueSize: 4, maxWaitMs: 20_000, leaseMs: 5000, enabled: true } as const
+const declared = {
+  concurrency: 1,
+  maxQueueSize: 4,
+  maxWaitMs: 20_000,
+  leaseMs: 5000,
+  enabled: true,
+  perKey: { concurrency: Infinity, maxQueueSize: Infinity },
+} as const
 
 /**
  * Several instances on one `MemoryStore`, by one clock. All that this store does it does within the call, so that is when the promises are
@@ -61,8 +68,8 @@ export class MemoryWorld implements Playable {
     return instance
   }
 
-  enter(owner: ModelInstance, permits = 1, maxWaitMs?: number, reaction: Reaction = 'nothing'): Ticket {
-    const ticket = this.#enter(owner, permits, maxWaitMs, reaction)
+  enter(owner: ModelInstance, permits = 1, maxWaitMs?: number, reaction: Reaction = 'nothing', key?: string): Ticket {
+    const ticket = this.#enter(owner, permits, maxWaitMs, reaction, key)
     this.check()
     return ticket
   }
@@ -129,8 +136,9 @@ export class MemoryWorld implements Playable {
     const expected = { ...settings, running: used, waiting: line.length, instances, version }
     const status = await queue.status()
     for (const [name, value] of Object.entries(expected)) {
-      const got = status[name as keyof typeof expected]
-      if (got !== value) throw new Broken(`status: ${name} is ${got} and should be ${value}`)
+      const got = JSON.stringify(status[name as keyof typeof expected])
+      if (got !== JSON.stringify(value))
+        throw new Broken(`status: ${name} is ${got} and should be ${JSON.stringify(value)}`)
     }
   }
 
@@ -155,7 +163,7 @@ export class MemoryWorld implements Playable {
   async quiet(): Promise<void> {
     this.#isQuiet = true
     const last = this.start()
-    this.configure(last, { concurrency: this.#limit, maxQueueSize: 10, enabled: true, maxWaitMs: null })
+    this.configure(last, { concurrency: this.#limit, maxQueueSize: 10, enabled: true, maxWaitMs: null, perKey: null })
     for (let [next] = this.promises.running; next !== undefined; [next] = this.promises.running)
       await this.release(next)
     const left = this.promises.tickets.filter(({ ending }) => ending === undefined)
@@ -181,9 +189,9 @@ export class MemoryWorld implements Playable {
     await Promise.all(this.instances.map(({ queue }) => queue.close({ graceMs: 0 })))
   }
 
-  #enter(owner: ModelInstance, permits = 1, maxWaitMs?: number, reaction: Reaction = 'nothing'): Ticket {
+  #enter(owner: ModelInstance, permits = 1, maxWaitMs?: number, reaction: Reaction = 'nothing', key?: string): Ticket {
     const name = `${owner.label}${this.promises.tickets.length + 1}`
-    const ticket: Ticket = new ModelTicket(name, owner, permits, maxWaitMs)
+    const ticket: Ticket = new ModelTicket(name, owner, permits, maxWaitMs, key)
     this.#reactions.set(ticket, reaction)
     this.#expectations.enters(ticket)
     this.promises.enter(owner.queue, ticket)

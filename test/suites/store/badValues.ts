@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { OptionError, type EnterOptions, type FairQueueOptions } from '@fairqueue/core'
+import { OptionError, type EnterOptions, type FairQueueOptions, type KeyCaps } from '@fairqueue/core'
 import type { MakeWorld, WorldQueueOptions } from './world.js'
 
 const odd = {
@@ -61,7 +61,46 @@ async function verdictOf(attempt: () => Promise<unknown>): Promise<string> {
   }
 }
 
+/** What a cap per key takes; the rest is refused by its full name. */
+const capsTaken: readonly Name[] = ['0', '-0', 'Infinity', 'undefined']
+
 export function badValueTests(makeWorld: MakeWorld): void {
+  test.each(['concurrency', 'maxQueueSize'])(
+    'B29: constructor and configure take of "perKey.%s" what makes sense, and refuse the rest by name',
+    async (cap) => {
+      const world = makeWorld()
+      const queue = await world.queue({ concurrency: 3 })
+      await world.settled()
+      const verdicts: Record<string, string>[] = [{}, {}]
+      for (const [name, value] of values) {
+        const perKey = { [cap]: value } as Partial<KeyCaps>
+        verdicts[0]![name] = await verdictOf(async () => {
+          const other = await world.queue({ name: `${cap} ${name}`, concurrency: 1, perKey })
+          await world.settled()
+          if (value !== 0) await (await other.acquire({ key: 'a' })).release()
+          await other.close({ graceMs: 0 })
+        })
+        verdicts[1]![name] = await verdictOf(() => queue.configure({ perKey }))
+      }
+      const wanted = expected(`perKey.${cap}`, capsTaken)
+      expect(verdicts).toEqual([wanted, wanted])
+    },
+  )
+
+  test('B29: "perKey" that is no object with caps is refused by name, and nothing changes', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 3, perKey: { concurrency: 2 } })
+    await world.settled()
+    const verdicts: string[] = []
+    for (const value of [0, 5, '', 'a', true, 5n, [], () => ({}), { concurency: 1 }]) {
+      const perKey = value as Partial<KeyCaps>
+      verdicts.push(await verdictOf(() => world.queue({ name: 'other', concurrency: 3, perKey })))
+      verdicts.push(await verdictOf(() => queue.configure({ perKey })))
+    }
+    expect(new Set(verdicts)).toEqual(new Set(['perKey', 'concurency']))
+    expect(await queue.status()).toMatchObject({ perKey: { concurrency: 2, maxQueueSize: Infinity }, version: 0 })
+  })
+
   test.each(Object.entries(taken))(
     'B29: the constructor takes of "%s" what makes sense, works with it, and refuses the rest by name',
     async (option, accepts) => {

@@ -2,6 +2,8 @@ import { expect, test, vi } from 'vitest'
 import type { FairQueue, Logger, Ticket } from '@fairqueue/core'
 import { grantedOf, queues, release, statesOf, type MakeWorld } from './world.js'
 
+const NONE = { concurrency: Infinity, maxQueueSize: Infinity }
+
 export function settingsTests(makeWorld: MakeWorld): void {
   test('B10: a limit raised, lowered, closed and opened again lets in exactly whom it allows, on whichever instance', async () => {
     const world = makeWorld()
@@ -59,7 +61,7 @@ export function settingsTests(makeWorld: MakeWorld): void {
     b.on('settingsChanged', changed)
     const record = await a.configure({ concurrency: 4, maxWaitMs: '5s', leaseMs: '1m', maxQueueSize: 7 }, { by: 'Ann' })
     expect(record).toEqual({
-      values: { concurrency: 4, maxWaitMs: 5000, leaseMs: 60_000, maxQueueSize: 7, enabled: true },
+      values: { concurrency: 4, maxWaitMs: 5000, leaseMs: 60_000, maxQueueSize: 7, enabled: true, perKey: NONE },
       operator: { concurrency: 4, maxWaitMs: 5000, leaseMs: 60_000, maxQueueSize: 7 },
       version: 1,
       by: 'Ann',

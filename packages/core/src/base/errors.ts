@@ -1,6 +1,7 @@
 /** Every `code` that a {@link FairQueueError} can carry. Codes are stable: programs may compare them. */
 export type ErrorCode =
   | 'FQ_QUEUE_FULL'
+  | 'FQ_KEY_LIMIT'
   | 'FQ_WAIT_TIMEOUT'
   | 'FQ_STORE_UNAVAILABLE'
   | 'FQ_DRAINING'
@@ -52,6 +53,13 @@ export function isFairQueueError(value: unknown): value is FairQueueError {
 export class QueueFullError extends FairQueueError {
   constructor(message: string, details?: ErrorDetails) {
     super('FQ_QUEUE_FULL', 503, message, details)
+  }
+}
+
+/** As many tickets of its key wait as `perKey.maxQueueSize` allows (429). */
+export class KeyLimitError extends FairQueueError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('FQ_KEY_LIMIT', 429, message, details)
   }
 }
 

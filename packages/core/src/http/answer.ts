@@ -2,9 +2,10 @@ import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:h
 import { Readable } from 'node:stream'
 import { systemClock, type Clock } from '../base/clock.js'
 import { drainThen } from './drain.js'
+import type { Settings } from '../store/settings.js'
 import { problemOf } from './problem.js'
 import type { PolicyPrinter } from './rateLimitFields.js'
-import { isOverLimit, type Refusal } from './refusal.js'
+import { isOverLimit, policyNameOf, type Refusal } from './refusal.js'
 
 /** An answer as plain data, for any framework to send. */
 export interface Answer {
@@ -23,8 +24,8 @@ export type Message = string | { readonly [name: string]: unknown }
 
 /** What the answer depends on besides the refusal. */
 export interface AnswerTerms {
-  /** The limit that the request met. */
-  readonly concurrency: number
+  /** The limits that a request meets. */
+  readonly settings: Pick<Settings, 'concurrency' | 'perKey'>
   readonly printPolicy: PolicyPrinter | null
   /** See {@link Answer.drain}. */
   readonly drain: boolean
@@ -34,8 +35,8 @@ export interface AnswerTerms {
 
 /** The answer to a refused request. */
 export function refusalAnswer(refusal: Refusal, message: Message | undefined, terms: AnswerTerms): Answer {
-  const { code, status, retryAfter, queue } = refusal
-  const { concurrency, printPolicy, drain, connectionHeader } = terms
+  const { code, status, retryAfter } = refusal
+  const { settings, printPolicy, drain, connectionHeader } = terms
   const [contentType, body] = render(refusal, message)
   const set: [string, string][] = [
     ['Content-Type', contentType],
@@ -43,8 +44,10 @@ export function refusalAnswer(refusal: Refusal, message: Message | undefined, te
   ]
   if (retryAfter !== null) set.push(['Retry-After', String(retryAfter)])
   if (connectionHeader && (drain || code === 'FQ_DRAINING')) set.push(['Connection', 'close'])
-  const told = printPolicy !== null && isOverLimit(code) && Number.isFinite(concurrency) && retryAfter !== null
-  const policy = told ? printPolicy({ name: queue, quota: concurrency, resetS: retryAfter }) : undefined
+  const { concurrency, perKey } = settings
+  const quota = code === 'FQ_KEY_LIMIT' ? Math.min(perKey.concurrency, concurrency) : concurrency
+  const told = printPolicy !== null && isOverLimit(code) && Number.isFinite(quota) && retryAfter !== null
+  const policy = told ? printPolicy({ name: policyNameOf(refusal), quota, resetS: retryAfter }) : undefined
   return { status, set: [...set, ...(policy?.set ?? [])], append: policy?.append ?? [], body, drain }
 }
 

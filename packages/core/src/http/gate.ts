@@ -187,7 +187,7 @@ export class Gate<Request> {
     if (onRejected !== undefined) this.#ask(queue, () => onRejected(request, refusal))
     const connectionHeader = req.httpVersionMajor === 1
     const terms: AnswerTerms = {
-      concurrency: queue.settings.concurrency,
+      settings: queue.settings,
       printPolicy,
       connectionHeader,
       drain: connectionHeader && !streamed && isLongUpload(req),

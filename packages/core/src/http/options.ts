@@ -48,8 +48,8 @@ export interface HttpOptions<Request> {
   /** How long a client that does not read keeps the place after the handler has ended the response. 0: not at all. Default 10 s. */
   readonly sendGraceMs?: Duration
   /**
-   * Status of refusals instead of the default: a number for requests over the limit (`FQ_QUEUE_FULL`, `FQ_WAIT_TIMEOUT`), or one per code,
-   * e.g. `{ FQ_WAIT_TIMEOUT: 429 }`.
+   * Status of refusals instead of the default: a number for requests over the limit (`FQ_QUEUE_FULL`, `FQ_KEY_LIMIT`,
+   * `FQ_WAIT_TIMEOUT`), or one per code, e.g. `{ FQ_WAIT_TIMEOUT: 429 }`.
    */
   readonly statusCode?: StatusOverride
   /** Replaces the problem document: a text, an object (sent as JSON), or a function that returns one. */

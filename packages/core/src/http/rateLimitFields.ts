@@ -2,7 +2,7 @@ import { encodeText } from '../base/encoding.js'
 
 /** A limit as a refused client is told of it. */
 interface PolicyRecord {
-  /** The queue's name, any string. */
+  /** What the limit is called, any string. */
   readonly name: string
   /** How many may run at once. */
   readonly quota: number

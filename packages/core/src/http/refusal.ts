@@ -5,12 +5,18 @@ import { retryAfterSeconds, type RetryAfterTerms } from './retryAfter.js'
 /** Codes that a refused request can carry. */
 export type RefusalCode = Extract<
   ErrorCode,
-  'FQ_QUEUE_FULL' | 'FQ_WAIT_TIMEOUT' | 'FQ_STORE_UNAVAILABLE' | 'FQ_DRAINING' | 'FQ_PERMITS_EXCEED_LIMIT'
+  | 'FQ_QUEUE_FULL'
+  | 'FQ_KEY_LIMIT'
+  | 'FQ_WAIT_TIMEOUT'
+  | 'FQ_STORE_UNAVAILABLE'
+  | 'FQ_DRAINING'
+  | 'FQ_PERMITS_EXCEED_LIMIT'
 >
 
 /** All of them. */
 export const refusalCodes: readonly RefusalCode[] = [
   'FQ_QUEUE_FULL',
+  'FQ_KEY_LIMIT',
   'FQ_WAIT_TIMEOUT',
   'FQ_STORE_UNAVAILABLE',
   'FQ_DRAINING',
@@ -45,7 +51,12 @@ export interface RefusalTerms {
 
 /** Whether a refusal is a verdict of the limit, and not a sign that nobody could decide or that the request itself is wrong. */
 export function isOverLimit(code: ErrorCode): boolean {
-  return code === 'FQ_QUEUE_FULL' || code === 'FQ_WAIT_TIMEOUT'
+  return code === 'FQ_QUEUE_FULL' || code === 'FQ_KEY_LIMIT' || code === 'FQ_WAIT_TIMEOUT'
+}
+
+/** What the limit is called that was hit: the queue's own, or that of each key. */
+export function policyNameOf({ code, queue }: Pick<Refusal, 'code' | 'queue'>): string {
+  return code === 'FQ_KEY_LIMIT' ? `${queue}/key` : queue
 }
 
 /** Makes the record of a refusal. */

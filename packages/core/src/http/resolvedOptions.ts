@@ -78,6 +78,7 @@ export function resolveHttpOptions<Request>(options: GateOptions<Request>): Reso
   refuseUnknown(options, allNames)
   const { queue, logger } = options
   if (queue !== undefined) checkQueue(queue, options)
+  else checkKeys(options)
   if (logger !== undefined && typeof logger?.warn !== 'function')
     throw optionError('logger', 'an object with a function "warn"', logger)
   for (const name of ['keyGenerator', 'skip', 'handler', 'onRejected'] as const) checkFunction(name, options[name])
@@ -133,6 +134,12 @@ function checkQueue(queue: unknown, options: object): void {
   }
 }
 
+/** Caps that no request ever meets would be a mistake that nobody notices. */
+function checkKeys({ perKey, keyGenerator }: GateOptions<never>): void {
+  if (perKey !== undefined && keyGenerator === undefined)
+    throw new OptionError('perKey', 'Option "perKey" needs "keyGenerator": without it no request has a key.')
+}
+
 /** By what it can do, not by its class: two copies of this package may be loaded. */
 export function isQueue(value: unknown): value is FairQueueCore {
   return typeof value === 'object' && value !== null && typeof (value as Partial<FairQueueCore>).enter === 'function'
@@ -140,7 +147,8 @@ export function isQueue(value: unknown): value is FairQueueCore {
 
 function queueOptionsOf(options: object): FairQueueOptions {
   const entries = Object.entries(options).filter(
-    ([name, value]) => queueOptionNames.has(name) && typeof value !== 'function',
+    // A function of the request is the gate's, where it may be one.
+    ([name, value]) => queueOptionNames.has(name) && !(typeof value === 'function' && httpOptionNames.has(name)),
   )
   return Object.fromEntries(entries) as unknown as FairQueueOptions
 }

@@ -23,6 +23,11 @@ export class Line<Entry extends Ordered> {
     return this.#chunks[0]?.[0]
   }
 
+  /** The entry whose turn is last. */
+  get last(): Entry | undefined {
+    return this.#chunks.at(-1)?.at(-1)
+  }
+
   /** Puts an entry in its place, wherever its order belongs. */
   insert(entry: Entry): void {
     this.#size += 1
@@ -55,14 +60,16 @@ export class Line<Entry extends Ordered> {
     return true
   }
 
-  /** How many stand before the entry, or -1 if it is not in the line. */
-  rank(entry: Entry): number {
-    const chunkIndex = this.#chunkOf(entry.order)
+  clear(): void {
+    this.#chunks.length = 0
+    this.#size = 0
+  }
+
+  /** How many stand before `order`, be it there or not. */
+  countBefore(order: number): number {
+    const chunkIndex = this.#chunkOf(order)
     const chunk = this.#chunks[chunkIndex]
-    if (chunk === undefined) return -1
-    const index = indexIn(chunk, entry.order)
-    if (chunk[index] !== entry) return -1
-    let before = index
+    let before = chunk === undefined ? 0 : indexIn(chunk, order)
     for (let i = 0; i < chunkIndex; i += 1) before += this.#chunks[i]!.length
     return before
   }
@@ -73,7 +80,7 @@ export class Line<Entry extends Ordered> {
 
   /** The first chunk whose last entry is not before `order`; the number of chunks if there is none. */
   #chunkOf(order: number): number {
-    if (this.#chunks.length > 0 && this.#chunks[0]!.at(-1)!.order >= order) return 0
+    if (this.#chunks.length === 0 || this.#chunks[0]!.at(-1)!.order >= order) return 0
     let low = 1
     let high = this.#chunks.length
     while (low < high) {

@@ -11,6 +11,7 @@ import {
   type SettingsChange,
   type SettingsRecord,
 } from '../store/settings.js'
+import { KeyGroups, type Whereabouts } from './keyGroups.js'
 import { Line } from './line.js'
 
 /** What a queue needs of an instance. */
@@ -26,7 +27,7 @@ export interface Entry extends Link<Entry> {
   readonly order: number
   readonly place: Place
   readonly owner: Member
-  state: 'waiting' | 'running' | 'aside' | 'over'
+  state: Whereabouts
   /** For how long it is held once its turn has come, until somebody claims it; null: it is not kept for anybody. */
   claimMs: number | null
   /** When its lease ends, by its owner's clock; before the grant, nothing. */
@@ -38,6 +39,7 @@ export class MemoryQueue {
   readonly instances: Set<Member> = new Set()
   readonly #waiting = new Line<Entry>()
   readonly #running = new Chain<Entry>()
+  readonly #keys = new KeyGroups<Entry>(this.#waiting)
   /** Places that were told how they are called, by their number: those may be taken up again (R24). */
   readonly #named = new Map<number, { readonly name: string; entry: Entry }>()
   /** Permits of all entries in `#running`. */
@@ -60,7 +62,7 @@ export class MemoryQueue {
   }
 
   get waiting(): number {
-    return this.#waiting.size
+    return this.#waiting.size + this.#keys.parked.size
   }
 
   get used(): number {
@@ -95,6 +97,7 @@ export class MemoryQueue {
 
   #replaceSettings(record: SettingsRecord): void {
     this.#settings = record
+    this.#keys.change(record.values.perKey, this.#running)
     for (const instance of this.instances) {
       instance.listener.settingsChanged(record)
       // Who was told may have changed them again: then all know those already.
@@ -107,7 +110,10 @@ export class MemoryQueue {
   /** Ends the tickets that need more than the limit can ever give now (R8). At limit 0 everybody waits. */
   #refuseImpossible(concurrency: number): void {
     if (concurrency === 0) return
-    for (const entry of [...this.#waiting].filter(({ place }) => place.permits > concurrency)) {
+    const waiting = [...this.#waiting, ...this.#keys.parked]
+    for (const entry of waiting.filter(({ place }) => place.permits > concurrency)) {
+      // Whoever was refused before it may have given it up.
+      if (entry.state === 'over') continue
       this.#takeOut(entry)
       this.#named.delete(entry.order)
       entry.place.onRefused('limitFell')
@@ -122,14 +128,17 @@ export class MemoryQueue {
     }
     const order = this.#nextNumber()
     const entry = entryOf(place, owner, order)
-    if (this.#waiting.size === 0 && this.#used + place.permits <= concurrency) {
+    const goesFirst = this.#waiting.size === 0 && !this.#keys.parks(place.key)
+    if (goesFirst && this.#used + place.permits <= concurrency) {
       this.#grant(entry)
-    } else if (this.#waiting.size >= maxQueueSize) {
+    } else if (this.#keys.isFull(place.key)) {
+      place.onRefused('keyFull')
+    } else if (this.waiting >= maxQueueSize) {
       place.onRefused('full')
     } else {
       place.slot = entry
-      this.#waiting.insert(entry)
-      place.onQueued(this.#waiting.size)
+      this.#keys.waits(entry)
+      place.onQueued(this.waiting)
     }
   }
 
@@ -146,10 +155,8 @@ export class MemoryQueue {
     if (entry.state === 'running') {
       this.#running.remove(entry)
       this.#used -= entry.place.permits
-    } else if (entry.state === 'waiting') {
-      this.#waiting.remove(entry)
     }
-    entry.state = 'over'
+    this.#keys.goes(entry, 'over')
     entry.place.slot = undefined
   }
 
@@ -165,9 +172,8 @@ export class MemoryQueue {
 
   /** Its client has gone: out of the line, but not forgotten. */
   putAside(entry: Entry): void {
-    if (entry.state !== 'waiting') return
-    this.#waiting.remove(entry)
-    entry.state = 'aside'
+    if (!isWaiting(entry)) return
+    this.#keys.goes(entry, 'aside')
     this.#grantNext()
   }
 
@@ -185,32 +191,39 @@ export class MemoryQueue {
       place.onRefused('unknown')
       return
     }
-    const { place: old, order, state, endsAtMs } = before
+    const { place: old, order, endsAtMs } = before
     const entry = entryOf(place, owner, order)
     known.entry = entry
-    this.#takeOut(before)
-    old.onTaken()
-    place.slot = entry
-    place.onFound({ permits: old.permits, ageMs: old.ageMs })
-    if (state === 'running') {
-      this.#run(entry, claims ? undefined : endsAtMs)
-      return
+    if (before.state === 'running') {
+      this.#running.remove(before)
+      this.#running.add(entry)
     }
-    this.#waiting.insert(entry)
+    this.#keys.replaces(entry, before)
+    old.slot = undefined
+    place.slot = entry
+    // Both are told before anybody can let it in.
+    const granting = this.#granting
+    this.#granting = true
+    old.onTaken()
+    place.onFound({ permits: old.permits, ageMs: old.ageMs })
+    this.#granting = granting
+    if (entry.state === 'running') this.#start(entry, claims ? undefined : endsAtMs)
     this.#grantNext()
-    if (entry.state === 'waiting') place.onQueued(this.position(place))
+    if (isWaiting(entry)) place.onQueued(this.position(place))
   }
 
   leave(instance: Member): void {
     this.instances.delete(instance)
     const aside = [...this.#named.values()].map(({ entry }) => entry).filter(({ state }) => state === 'aside')
-    const own = [...this.#waiting, ...this.#running, ...aside].filter((entry) => entry.owner === instance)
+    const all = [...this.#waiting, ...this.#keys.parked, ...this.#running, ...aside]
+    const own = all.filter((entry) => entry.owner === instance)
     for (const entry of own) this.giveUp(entry)
   }
 
   position(place: Place): number | null {
-    const rank = place.slot === undefined ? -1 : this.#waiting.rank(place.slot as Entry)
-    return rank < 0 ? null : rank + 1
+    const entry = place.slot as Entry | undefined
+    if (entry === undefined || !isWaiting(entry)) return null
+    return this.#waiting.countBefore(entry.order) + this.#keys.parked.countBefore(entry.order) + 1
   }
 
   /** Only one loop grants at a time: a granted ticket that is released within its own callback must not deepen the stack. */
@@ -220,7 +233,6 @@ export class MemoryQueue {
     try {
       for (let head = this.#waiting.head; head !== undefined; head = this.#waiting.head) {
         if (this.#used + head.place.permits > this.#settings.values.concurrency) return
-        this.#waiting.remove(head)
         this.#grant(head)
       }
     } finally {
@@ -229,18 +241,18 @@ export class MemoryQueue {
   }
 
   #grant(entry: Entry): void {
-    entry.place.slot = entry
-    this.#grants += 1
-    this.#run(entry)
-  }
-
-  #run(entry: Entry, endsAtMs = entry.owner.clock.now() + (entry.claimMs ?? this.#settings.values.leaseMs)): void {
     const { place } = entry
-    entry.state = 'running'
-    entry.endsAtMs = endsAtMs
+    place.slot = entry
+    this.#keys.runs(entry)
     this.#running.add(entry)
     this.#used += place.permits
-    place.onGranted({ fence: this.#nextNumber(), endsAtMs })
+    this.#grants += 1
+    this.#start(entry)
+  }
+
+  #start(entry: Entry, endsAtMs = entry.owner.clock.now() + (entry.claimMs ?? this.#settings.values.leaseMs)): void {
+    entry.endsAtMs = endsAtMs
+    entry.place.onGranted({ fence: this.#nextNumber(), endsAtMs })
   }
 
   #nextNumber(): number {
@@ -250,7 +262,11 @@ export class MemoryQueue {
 }
 
 function entryOf(place: Place, owner: Member, order: number): Entry {
-  return { order, place, owner, state: 'waiting', claimMs: null, endsAtMs: 0, previous: undefined, next: undefined }
+  return { order, place, owner, state: 'over', claimMs: null, endsAtMs: 0, previous: undefined, next: undefined }
+}
+
+function isWaiting({ state }: Entry): boolean {
+  return state === 'line' || state === 'parked'
 }
 
 /** Whoever runs has had their turn, unless it is held for a claim. */

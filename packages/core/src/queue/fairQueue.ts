@@ -6,6 +6,7 @@ import type { WarningCode } from '../base/logger.js'
 import { optionError, readDurationMs, readInteger, refuseUnknown, show } from '../base/options.js'
 import type { Duration } from '../base/duration.js'
 import type { Instance, InstanceListener, Store, StoreStatus } from '../store/contract.js'
+import type { KeyCaps } from '../store/keyCaps.js'
 import { readChange, type Settings, type SettingsRecord } from '../store/settings.js'
 import { Estimate } from './estimate.js'
 import type { QueueEvents, TicketEvent } from './events.js'
@@ -65,6 +66,11 @@ export interface ConfigureOptions {
   readonly ifVersion?: number
   /** Who makes the change, for those who read it later. */
   readonly by?: string
+}
+
+/** What {@link FairQueueCore.configure} takes: durations may be text. */
+export type SettingsInput = {
+  readonly [Name in keyof Settings]?: (Name extends 'perKey' ? Partial<KeyCaps> : Settings[Name] | Duration) | null
 }
 
 /** A fair waiting line in front of a limit on concurrent work. One object is one instance of the queue. */
@@ -231,13 +237,11 @@ export class FairQueueCore {
   }
 
   /**
-   * Changes settings for all instances at once, and wakes whom that lets in. A value of `null` clears the operator's value.
+   * Changes settings for all instances at once, and wakes whom that lets in. A value of `null` clears the operator's value. `perKey` is one
+   * value: what is left out of it is no cap.
    * @throws OptionError ConflictError StoreUnavailableError (as rejections)
    */
-  async configure(
-    values: { readonly [Name in keyof Settings]?: Settings[Name] | Duration | null },
-    options: ConfigureOptions = {},
-  ): Promise<SettingsRecord> {
+  async configure(values: SettingsInput, options: ConfigureOptions = {}): Promise<SettingsRecord> {
     refuseUnknown(options, new Set<keyof ConfigureOptions>(['ifVersion', 'by']))
     const { ifVersion, by = null } = options
     if (by !== null && (typeof by !== 'string' || by.length > 200))

@@ -5,6 +5,7 @@ import { processLogger, type Logger } from '../base/logger.js'
 import { optionError, readDurationMs, readWord, refuseUnknown } from '../base/options.js'
 import { randomId } from '../base/randomId.js'
 import type { Store } from '../store/contract.js'
+import { NO_KEY_CAPS, type KeyCaps } from '../store/keyCaps.js'
 import { readSetting, type Settings } from '../store/settings.js'
 
 /** Options of a {@link FairQueue}. Durations are milliseconds or text such as `'20s'`. Unknown names are refused. */
@@ -23,6 +24,12 @@ export interface FairQueueOptions {
   readonly leaseMs?: Duration
   /** false: everybody passes without a place. Default true. */
   readonly enabled?: boolean
+  /**
+   * Caps on the tickets of one key; those without a key have none. `concurrency`: how many may run at once, the rest is parked in its
+   * order and is passed by others. `maxQueueSize`: how many may wait, one more is refused (`KeyLimitError`). Whole numbers ≥ 0 or `Infinity`;
+   * what is left out is no cap. Default: no caps.
+   */
+  readonly perKey?: Partial<KeyCaps>
   /** A process that is silent for so long loses its places. Greater than 0. Default 10 s. The memory store has no use for it. */
   readonly livenessMs?: Duration
   /** How often a waiting process asks the store although no hint came. Greater than 0. Default 1 s. */
@@ -64,6 +71,7 @@ const known: Readonly<Record<keyof FairQueueOptions, true>> = {
   maxWaitMs: true,
   leaseMs: true,
   enabled: true,
+  perKey: true,
   livenessMs: true,
   pollIntervalMs: true,
   bootGraceMs: true,
@@ -105,6 +113,7 @@ export function resolveQueueOptions(options: FairQueueOptions, fallbackStore?: S
       maxWaitMs: readSetting('maxWaitMs', withDefault(options.maxWaitMs, 30_000)),
       leaseMs: readSetting('leaseMs', withDefault(options.leaseMs, 600_000)),
       enabled: readSetting('enabled', withDefault(options.enabled, true)),
+      perKey: readSetting('perKey', withDefault(options.perKey, NO_KEY_CAPS)),
     },
     livenessMs: duration('livenessMs', 10_000),
     pollIntervalMs: duration('pollIntervalMs', 1000),

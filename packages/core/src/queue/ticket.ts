@@ -2,6 +2,7 @@ import type { Link } from '../base/chain.js'
 import type { Timer } from '../base/clock.js'
 import {
   CancelledError,
+  KeyLimitError,
   PermitsError,
   PlaceLostError,
   QueueFullError,
@@ -320,6 +321,9 @@ export class Ticket implements Place, LeaseOwner, Expiring, Link<Ticket> {
       )
     } else if (reason === 'unknown') {
       this.rejectAtDoor(new PlaceLostError(`Queue ${this.#host.quotedName} has no such place, or its turn was used.`))
+    } else if (reason === 'keyFull') {
+      // When one of its key leaves, the pace of the queue does not tell.
+      this.rejectAtDoor(new KeyLimitError(`Too many with the same key wait in queue ${this.#host.quotedName}.`))
     } else if (reason === 'permits') {
       this.rejectAtDoor(
         new PermitsError(`${this.permits} permits are more than queue ${this.#host.quotedName} can ever give.`, 400),

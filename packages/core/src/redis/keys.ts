@@ -7,6 +7,8 @@ export interface QueueKeys {
   readonly instances: string
   readonly aside: string
   readonly state: string
+  readonly parked: string
+  readonly keyed: string
 }
 
 /** `prefix:{name}:waiting` and so on. */
@@ -18,5 +20,7 @@ export function queueKeys(prefix: string, name: string): QueueKeys {
     instances: `${base}:instances`,
     aside: `${base}:aside`,
     state: `${base}:state`,
+    parked: `${base}:parked`,
+    keyed: `${base}:keyed`,
   }
 }

@@ -24,6 +24,10 @@ export interface ConfigureKeys {
   readonly aside: string
   /** hash */
   readonly state: string
+  /** tickets out of the line because their key is at its cap */
+  readonly parked: string
+  /** tickets by key */
+  readonly keyed: string
 }
 
 export interface ConfigureArguments {
@@ -56,10 +60,10 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: '0d72a7761dd6a7624f703a0cf96a0e8bd3396ef5',
-  keys: ['waiting', 'running', 'instances', 'aside', 'state'],
+  sha1: 'bfd1039d2c7c0051e3d3a6ce69e91a6510512153',
+  keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'standing', 'livenessMs', 'terms', 'channel', 'changeId', 'ifVersion', 'values', 'by'],
-  lua: `local waiting, running, instances, aside, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+  lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local instance, standing, livenessMs, terms, channel, changeId, ifVersion, values, by = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local batch = nil
 local clock = redis.call('TIME')
@@ -69,9 +73,11 @@ local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
 local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = -1, 0, 0, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 144 then
+local keyLimit, keySizeLimit, capped, comb = math.huge, math.huge, 0, 0
+if fields[1] and #fields[1] == 176 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = struct.unpack('<dddddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent,
+  keyLimit, keySizeLimit, capped, comb = struct.unpack('<dddddddddddddddddddddd', fields[1])
 end
 local more = 0
 local changes = {}
@@ -103,8 +109,11 @@ local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
-local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
+if epochNumber == 0 then capped = redis.call('EXISTS', parked) end
+local parkedCount = capped ~= 0 and redis.call('ZCARD', parked) - 1 or 0
+local isNew = epochNumber == 0 and capped == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+if capped ~= 0 and (parkedCount < 0 or redis.call('EXISTS', keyed) == 0) then lossSeen = true end
 if batch and keptBatch and batch > keptBatch + 1 and epoch == knownEpoch then lossSeen = true end
 if not asKnown and run ~= '' and run ~= storedRun then
   if storedRun ~= '' and redis.call('HGET', state, 'formerRun') ~= run then
@@ -115,13 +124,14 @@ if not asKnown and run ~= '' and run ~= storedRun then
 end
 waitingCount = math.max(0, waitingCount)
 runningCount = math.max(0, runningCount)
+parkedCount = math.max(0, parkedCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
   epochNumber = seq
   asKnown = false
   knownEpoch = string.format('%d', epochNumber)
   graced = 0
-  if runningCount > 0 or waitingCount > 0 then weighted = 1 end
+  if runningCount > 0 or waitingCount + parkedCount > 0 then weighted = 1 end
   absent = 1
   sweepAt = 0
   purge = -1
@@ -152,13 +162,17 @@ end
 local probe = redis.pcall('HSET', state, 'room', '1')
 if type(probe) == 'table' then return { 'full' } end
 local known = cjson.decode(terms).declared
-local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
+local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'perKey' }
 local function readJson(text)
   local ok, value = pcall(cjson.decode, text or '')
   return ok and type(value) == 'table' and value or nil
 end
 local function isLegal(name, value)
   if name == 'enabled' then return value == 'true' or value == 'false' end
+  if name == 'perKey' then
+    local concurrency, size = string.match(type(value) == 'string' and value or '', '^(%S+) (%S+)$')
+    return concurrency and isLegal('concurrency', concurrency) and isLegal('maxQueueSize', size)
+  end
   local number = tonumber(value)
   if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
   if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
@@ -199,6 +213,12 @@ local function putInForce(record)
     if isLegal(name, value) then inForce[name] = tonumber(value) end
   end
   limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
+  local perKey = record.operator.perKey or record.code.perKey
+  if isLegal('perKey', perKey) then
+    local concurrency, size = string.match(perKey, '^(%S+) (%S+)$')
+    if tonumber(concurrency) ~= keyLimit then comb = -1 end
+    keyLimit, keySizeLimit = tonumber(concurrency), tonumber(size)
+  end
 end
 local declaring, rejoining = false, false
 if limit < 0 or declaring or rejoining then
@@ -229,7 +249,92 @@ if applies then
   leaseEnd = now + math.ceil(leaseMs)
   leaseEndText = string.format('%d', leaseEnd)
 end
+local count, put, standsAside, recallAll
+local leftKeys = {}
+local hasCaps = keyLimit < math.huge or keySizeLimit < math.huge
+local begins = capped == 0 and hasCaps
+if begins then capped = 1 end
+if capped ~= 0 then
+  function count(key, from, to)
+    return redis.call('ZLEXCOUNT', keyed, '[' .. key .. from, '(' .. key .. to)
+  end
+  function put(member, place)
+    local rest, key = string.match(member, '^(.*):([^:]*)$')
+    if key == '' then return end
+    redis.call('ZREM', keyed, key .. ':1:' .. rest, key .. ':2:' .. rest, key .. ':3:' .. rest)
+    if place then
+      redis.call('ZADD', keyed, 0, key .. place .. rest)
+    else
+      leftKeys[key] = true
+    end
+  end
+  function standsAside(key, member)
+    local number = string.sub(member, 1, 16)
+    if count(key, ':1:', ':2:') < keyLimit then
+      if parkedCount == 0 or count(key, ':3:', ':3:' .. number) == 0 then return false end
+      leftKeys[key] = true
+    end
+    parkedCount = parkedCount + redis.call('ZADD', parked, number, member)
+    put(member, ':3:')
+    return true
+  end
+  local budget = 500
+  function recallAll()
+    for key in pairs(leftKeys) do
+      leftKeys[key] = nil
+      while parkedCount > 0 do
+        local first = redis.call('ZRANGEBYLEX', keyed, '[' .. key .. ':3:', '(' .. key .. ':4:', 'LIMIT', 0, 1)[1]
+        if not first then break end
+        local rest = string.sub(first, #key + 4)
+        local number = string.sub(rest, 1, 16)
+        if count(key, ':1:', ':2:' .. number) >= keyLimit then break end
+        if budget == 0 then
+          comb, more = -1, 1
+          break
+        end
+        budget = budget - 1
+        local member = rest .. ':' .. key
+        parkedCount = parkedCount - redis.call('ZREM', parked, member)
+        waitingCount = waitingCount + redis.call('ZADD', waiting, number, member)
+        put(member, ':2:')
+      end
+    end
+  end
+  if begins or isNew or lossSeen then
+    redis.call('UNLINK', keyed)
+    redis.call('ZADD', keyed, 0, '~')
+    redis.call('ZADD', parked, 'inf', '~')
+    for from = 0, runningCount, 500 do
+      for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
+        if member ~= '~' then put(member, ':1:') end
+      end
+    end
+    purge, comb, renewAt = -1, -1, 0
+  end
+end
 local mayGrant, nudge = not conflicts, applies
+if capped ~= 0 then
+  if comb ~= 0 and now >= graceUntil then
+    local found = redis.call('ZRANGEBYSCORE', parked, '(' .. string.format('%d', comb), '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
+    for i = 1, #found, 2 do
+      local member = found[i]
+      if ownerIsAlive(member) then
+        put(member, ':3:')
+        leftKeys[string.match(member, '[^:]*$')] = true
+      else
+        parkedCount = parkedCount - redis.call('ZREM', parked, member)
+        put(member)
+      end
+    end
+    comb = #found == 1000 and tonumber(found[1000]) or 0
+    if comb ~= 0 then more = 1 end
+  end
+  recallAll()
+  if not hasCaps and parkedCount == 0 and comb == 0 then
+    capped = 0
+    redis.call('UNLINK', parked, keyed)
+  end
+end
 local ownGrants, otherGrants = {}, {}
 local passedOver = 0
 local free = 0
@@ -253,17 +358,25 @@ if free > 0 and waitingCount > 0 then
     local heads = redis.call('ZRANGE', waiting, passedOver, passedOver + math.min(chunk, budget, waitingCount - passedOver) - 1)
     local removed, granted = {}, {}
     for _, member in ipairs(heads) do
-      budget = budget - 1
       local permits = weighted == 1 and permitsOf(member) or 1
-      if not ownerIsAlive(member) then
+      local key = capped ~= 0 and string.match(member, '[^:]*$') or ''
+      local lives = ownerIsAlive(member)
+      if lives and parkedCount > 0 and next(leftKeys) then break end
+      budget = budget - 1
+      if not lives then
         chunk = 100
         removed[#removed + 1] = member
+        if key ~= '' then put(member) end
       elseif permits > limit then
         passedOver = passedOver + 1
       elseif permits > free then
         blocked = true
         break
+      elseif key ~= '' and standsAside(key, member) then
+        chunk = 100
+        removed[#removed + 1] = member
       else
+        if key ~= '' then put(member, ':1:') end
         free = free - permits
         removed[#removed + 1] = member
         granted[#granted + 1] = leaseEndText
@@ -288,6 +401,10 @@ if free > 0 and waitingCount > 0 then
       sweepAt = math.min(sweepAt, leaseEnd)
     end
     if #heads == 0 then blocked = true end
+    if next(leftKeys) then
+      recallAll()
+      passedOver = 0
+    end
   end
   if budget <= 0 and not blocked and passedOver < 500 then more = 1 end
 end
@@ -317,11 +434,11 @@ if not asBefore then
   end
 end
 if renews then renewAt = now + keptFor end
-local numbers = struct.pack('<dddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent)
+local numbers = struct.pack('<dddddddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent, keyLimit, keySizeLimit, capped, comb)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
-  for _, key in ipairs({ waiting, running, instances, aside, state }) do
+  for _, key in ipairs({ waiting, running, instances, aside, state, parked, keyed }) do
     redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end
@@ -335,7 +452,7 @@ if knownRevision ~= revision then
     revision = string.format('%d', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
-      leaseMs = string.format('%.17g', leaseMs),
+      leaseMs = string.format('%.17g', leaseMs), perKey = string.format('%.17g %.17g', keyLimit, keySizeLimit),
     },
   })
 end
@@ -344,12 +461,14 @@ return { 'ok', news, table.concat(ownGrants, ','), more }`,
 
 export function configureArguments(keys: ConfigureKeys, args: ConfigureArguments): ScriptArguments {
   return [
-    5,
+    7,
     keys.waiting,
     keys.running,
     keys.instances,
     keys.aside,
     keys.state,
+    keys.parked,
+    keys.keyed,
     args.instance,
     args.standing,
     args.livenessMs,
@@ -373,6 +492,10 @@ export interface ExchangeKeys {
   readonly aside: string
   /** hash: epoch, numbers, settings, statistics, kept verdicts */
   readonly state: string
+  /** tickets out of the line because their key is at its cap: member text → arrival number */
+  readonly parked: string
+  /** tickets by key, where keys have caps: key:place:number:instance:ticket:permits */
+  readonly keyed: string
 }
 
 export interface ExchangeArguments {
@@ -408,10 +531,10 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '5c38ff20a076948f7ede0b7903b5485100588c02',
-  keys: ['waiting', 'running', 'instances', 'aside', 'state'],
+  sha1: '5291af098b38dcc62174b52172adda6e71ce8f45',
+  keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'batch', 'standing', 'flags', 'livenessMs', 'terms', 'channel', 'releases', 'cancels', 'operations'],
-  lua: `local waiting, running, instances, aside, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+  lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local instance, batch, standing, flags, livenessMs, terms, channel, releases, cancels = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
 local operations = 10
 local clock = redis.call('TIME')
@@ -421,9 +544,11 @@ local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
 local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = -1, 0, 0, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 144 then
+local keyLimit, keySizeLimit, capped, comb = math.huge, math.huge, 0, 0
+if fields[1] and #fields[1] == 176 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = struct.unpack('<dddddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent,
+  keyLimit, keySizeLimit, capped, comb = struct.unpack('<dddddddddddddddddddddd', fields[1])
 end
 local more = 0
 local changes = {}
@@ -455,8 +580,11 @@ local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
-local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
+if epochNumber == 0 then capped = redis.call('EXISTS', parked) end
+local parkedCount = capped ~= 0 and redis.call('ZCARD', parked) - 1 or 0
+local isNew = epochNumber == 0 and capped == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+if capped ~= 0 and (parkedCount < 0 or redis.call('EXISTS', keyed) == 0) then lossSeen = true end
 if batch and keptBatch and batch > keptBatch + 1 and epoch == knownEpoch then lossSeen = true end
 if not asKnown and run ~= '' and run ~= storedRun then
   if storedRun ~= '' and redis.call('HGET', state, 'formerRun') ~= run then
@@ -467,13 +595,14 @@ if not asKnown and run ~= '' and run ~= storedRun then
 end
 waitingCount = math.max(0, waitingCount)
 runningCount = math.max(0, runningCount)
+parkedCount = math.max(0, parkedCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
   epochNumber = seq
   asKnown = false
   knownEpoch = string.format('%d', epochNumber)
   graced = 0
-  if runningCount > 0 or waitingCount > 0 then weighted = 1 end
+  if runningCount > 0 or waitingCount + parkedCount > 0 then weighted = 1 end
   absent = 1
   sweepAt = 0
   purge = -1
@@ -542,13 +671,17 @@ end
 local declaring, rejoining = lives and string.find(flags, 's', 1, true), false
 if limit < 0 or declaring or rejoining then
 local known = cjson.decode(terms).declared
-local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
+local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'perKey' }
 local function readJson(text)
   local ok, value = pcall(cjson.decode, text or '')
   return ok and type(value) == 'table' and value or nil
 end
 local function isLegal(name, value)
   if name == 'enabled' then return value == 'true' or value == 'false' end
+  if name == 'perKey' then
+    local concurrency, size = string.match(type(value) == 'string' and value or '', '^(%S+) (%S+)$')
+    return concurrency and isLegal('concurrency', concurrency) and isLegal('maxQueueSize', size)
+  end
   local number = tonumber(value)
   if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
   if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
@@ -589,6 +722,12 @@ local function putInForce(record)
     if isLegal(name, value) then inForce[name] = tonumber(value) end
   end
   limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
+  local perKey = record.operator.perKey or record.code.perKey
+  if isLegal('perKey', perKey) then
+    local concurrency, size = string.match(perKey, '^(%S+) (%S+)$')
+    if tonumber(concurrency) ~= keyLimit then comb = -1 end
+    keyLimit, keySizeLimit = tonumber(concurrency), tonumber(size)
+  end
 end
   local record = storedRecord()
   local changed = limit < 0
@@ -604,6 +743,69 @@ end
 end
 local leaseEnd = now + math.ceil(leaseMs)
 local leaseEndText = string.format('%d', leaseEnd)
+local count, put, standsAside, recallAll
+local leftKeys = {}
+local hasCaps = keyLimit < math.huge or keySizeLimit < math.huge
+local begins = capped == 0 and hasCaps
+if begins then capped = 1 end
+if capped ~= 0 then
+  function count(key, from, to)
+    return redis.call('ZLEXCOUNT', keyed, '[' .. key .. from, '(' .. key .. to)
+  end
+  function put(member, place)
+    local rest, key = string.match(member, '^(.*):([^:]*)$')
+    if key == '' then return end
+    redis.call('ZREM', keyed, key .. ':1:' .. rest, key .. ':2:' .. rest, key .. ':3:' .. rest)
+    if place then
+      redis.call('ZADD', keyed, 0, key .. place .. rest)
+    else
+      leftKeys[key] = true
+    end
+  end
+  function standsAside(key, member)
+    local number = string.sub(member, 1, 16)
+    if count(key, ':1:', ':2:') < keyLimit then
+      if parkedCount == 0 or count(key, ':3:', ':3:' .. number) == 0 then return false end
+      leftKeys[key] = true
+    end
+    parkedCount = parkedCount + redis.call('ZADD', parked, number, member)
+    put(member, ':3:')
+    return true
+  end
+  local budget = 500
+  function recallAll()
+    for key in pairs(leftKeys) do
+      leftKeys[key] = nil
+      while parkedCount > 0 do
+        local first = redis.call('ZRANGEBYLEX', keyed, '[' .. key .. ':3:', '(' .. key .. ':4:', 'LIMIT', 0, 1)[1]
+        if not first then break end
+        local rest = string.sub(first, #key + 4)
+        local number = string.sub(rest, 1, 16)
+        if count(key, ':1:', ':2:' .. number) >= keyLimit then break end
+        if budget == 0 then
+          comb, more = -1, 1
+          break
+        end
+        budget = budget - 1
+        local member = rest .. ':' .. key
+        parkedCount = parkedCount - redis.call('ZREM', parked, member)
+        waitingCount = waitingCount + redis.call('ZADD', waiting, number, member)
+        put(member, ':2:')
+      end
+    end
+  end
+  if begins or isNew or lossSeen then
+    redis.call('UNLINK', keyed)
+    redis.call('ZADD', keyed, 0, '~')
+    redis.call('ZADD', parked, 'inf', '~')
+    for from = 0, runningCount, 500 do
+      for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
+        if member ~= '~' then put(member, ':1:') end
+      end
+    end
+    purge, comb, renewAt = -1, -1, 0
+  end
+end
 local firstCancel = operations + releases
 local firstAcquire = firstCancel + cancels
 if applies then
@@ -612,6 +814,10 @@ if applies then
     local left = redis.call('ZREM', waiting, unpack(ARGV, firstCancel, firstAcquire - 1))
     waitingCount = waitingCount - left
     if left < cancels then runningCount = runningCount - redis.call('ZREM', running, unpack(ARGV, firstCancel, firstAcquire - 1)) end
+    if parkedCount > 0 then parkedCount = parkedCount - redis.call('ZREM', parked, unpack(ARGV, firstCancel, firstAcquire - 1)) end
+  end
+  if capped ~= 0 then
+    for index = operations, firstAcquire - 1 do put(ARGV[index]) end
   end
   if absent ~= 0 and firstAcquire > operations then redis.call('ZREM', aside, unpack(ARGV, operations, firstAcquire - 1)) end
 end
@@ -627,7 +833,7 @@ if applies and string.find(flags, 'm', 1, true) then
       local claimMs, member = string.match(operation, '^%-(%d*):(.+)$')
       local isAway = false
       if claimMs ~= '' then
-        isAway = redis.call('ZSCORE', waiting, member)
+        isAway = redis.call('ZSCORE', waiting, member) or parkedCount > 0 and redis.call('ZSCORE', parked, member)
         if redis.call('ZSCORE', running, member) then
           isAway = true
           local claimEnd = now + tonumber(claimMs)
@@ -640,7 +846,11 @@ if applies and string.find(flags, 'm', 1, true) then
       elseif redis.call('ZREM', running, member) == 1 then
         isAway = true
         runningCount = runningCount - 1
+      elseif parkedCount > 0 and redis.call('ZREM', parked, member) == 1 then
+        isAway = true
+        parkedCount = parkedCount - 1
       end
+      if isAway and claimMs == '' and capped ~= 0 then put(member) end
       if isAway then
         absent = 1
         redis.call('ZADD', aside, string.sub(member, 1, 16), member)
@@ -650,7 +860,7 @@ if applies and string.find(flags, 'm', 1, true) then
       local number, place, secret, key = string.match(operation, '^.(%d+):([^.]+)%.([^:]+):(.*)$')
       local found
       if now >= graceUntil and room then
-        for _, set in ipairs({ aside, waiting }) do
+        for _, set in ipairs(parkedCount > 0 and { aside, waiting, parked } or { aside, waiting }) do
           for _, member in ipairs(redis.call('ZRANGEBYSCORE', set, number, number)) do
             local itsSecret, itsKey = string.match(member, '^%d+:[^:]+:[^.]+%.([^.:]+)[^:]*:%d+:(.*)$')
             if itsSecret == secret and itsKey == key then found = member end
@@ -665,18 +875,28 @@ if applies and string.find(flags, 'm', 1, true) then
         local member = string.format('%s:%s:%s.%s.%d:%d:%s', number, instance, place, secret, generation + 1, permitsOf(found), key)
         local entry = '=' .. member .. '/' .. string.format('%d', math.max(0, serverUs - tonumber(number)) / 1000) .. '/'
         redis.call('ZREM', aside, found)
+        if capped ~= 0 then put(found) end
         local leaseEnds = tonumber(redis.call('ZSCORE', running, found))
         if leaseEnds then
           if kind == '+' then leaseEnds = leaseEnd end
           redis.call('ZREM', running, found)
           redis.call('ZADD', running, string.format('%d', leaseEnds), member)
+          if capped ~= 0 then put(member, ':1:') end
           sweepAt = math.min(sweepAt, leaseEnds)
           seq = math.max(seq + 1, serverUs)
           entry = entry .. '0/' .. string.format('%d/%d', seq, math.max(0, leaseEnds - now))
         else
-          waitingCount = waitingCount + 1 - redis.call('ZREM', waiting, found)
-          redis.call('ZADD', waiting, number, member)
-          entry = entry .. string.format('%d', redis.call('ZRANK', waiting, member) + 1)
+          if parkedCount > 0 and redis.call('ZREM', parked, found) == 1 then
+            redis.call('ZADD', parked, number, member)
+            put(member, ':3:')
+          else
+            waitingCount = waitingCount + 1 - redis.call('ZREM', waiting, found)
+            redis.call('ZADD', waiting, number, member)
+            if capped ~= 0 then put(member, ':2:') end
+          end
+          local before = redis.call('ZCOUNT', waiting, '-inf', '(' .. number)
+          if parkedCount > 0 then before = before + redis.call('ZCOUNT', parked, '-inf', '(' .. number) end
+          entry = entry .. string.format('%d', before + 1)
         end
         news[#news + 1] = entry
         local owner = ownerOf(found)
@@ -710,7 +930,7 @@ if now >= quietUntil and now >= graceUntil then
       redis.call('HDEL', state, 'kept:' .. id)
       isAlive[id] = false
     end
-    if #dead > 0 then purge = -1 end
+    if #dead > 0 then purge, comb = -1, -1 end
     if purge == -1 then
       for from = 0, runningCount, 500 do
         for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
@@ -727,6 +947,9 @@ if now >= quietUntil and now >= graceUntil then
       if absent ~= 0 then redis.call('ZREM', aside, unpack(gone, from, math.min(from + 499, #gone))) end
       runningCount = runningCount - redis.call('ZREM', running, unpack(gone, from, math.min(from + 499, #gone)))
     end
+    if capped ~= 0 then
+      for _, member in ipairs(gone) do put(member) end
+    end
     sweepAt = math.min(
       tonumber(redis.call('ZRANGE', instances, 0, 0, 'WITHSCORES')[2]) or math.huge,
       tonumber(redis.call('ZRANGE', running, 0, 0, 'WITHSCORES')[2]) or math.huge
@@ -736,7 +959,9 @@ if now >= quietUntil and now >= graceUntil then
     local found = redis.call('ZRANGEBYSCORE', waiting, '(' .. string.format('%d', purge), '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
     local gone = {}
     for i = 1, #found, 2 do
-      if not ownerIsAlive(found[i]) then gone[#gone + 1] = found[i] end
+      local lives = ownerIsAlive(found[i])
+      if not lives then gone[#gone + 1] = found[i] end
+      if capped ~= 0 then put(found[i], lives and ':2:') end
     end
     if #gone > 0 then waitingCount = waitingCount - redis.call('ZREM', waiting, unpack(gone)) end
     purge = #found == 1000 and tonumber(found[1000]) or 0
@@ -745,6 +970,28 @@ if now >= quietUntil and now >= graceUntil then
 end
 end
 local mayGrant = applies
+if capped ~= 0 then
+  if comb ~= 0 and now >= graceUntil then
+    local found = redis.call('ZRANGEBYSCORE', parked, '(' .. string.format('%d', comb), '(inf', 'WITHSCORES', 'LIMIT', 0, 500)
+    for i = 1, #found, 2 do
+      local member = found[i]
+      if ownerIsAlive(member) then
+        put(member, ':3:')
+        leftKeys[string.match(member, '[^:]*$')] = true
+      else
+        parkedCount = parkedCount - redis.call('ZREM', parked, member)
+        put(member)
+      end
+    end
+    comb = #found == 1000 and tonumber(found[1000]) or 0
+    if comb ~= 0 then more = 1 end
+  end
+  recallAll()
+  if not hasCaps and parkedCount == 0 and comb == 0 then
+    capped = 0
+    redis.call('UNLINK', parked, keyed)
+  end
+end
 local ownGrants, otherGrants = {}, {}
 local passedOver = 0
 local free = 0
@@ -768,17 +1015,25 @@ if free > 0 and waitingCount > 0 then
     local heads = redis.call('ZRANGE', waiting, passedOver, passedOver + math.min(chunk, budget, waitingCount - passedOver) - 1)
     local removed, granted = {}, {}
     for _, member in ipairs(heads) do
-      budget = budget - 1
       local permits = weighted == 1 and permitsOf(member) or 1
-      if not ownerIsAlive(member) then
+      local key = capped ~= 0 and string.match(member, '[^:]*$') or ''
+      local lives = ownerIsAlive(member)
+      if lives and parkedCount > 0 and next(leftKeys) then break end
+      budget = budget - 1
+      if not lives then
         chunk = 100
         removed[#removed + 1] = member
+        if key ~= '' then put(member) end
       elseif permits > limit then
         passedOver = passedOver + 1
       elseif permits > free then
         blocked = true
         break
+      elseif key ~= '' and standsAside(key, member) then
+        chunk = 100
+        removed[#removed + 1] = member
       else
+        if key ~= '' then put(member, ':1:') end
         free = free - permits
         removed[#removed + 1] = member
         granted[#granted + 1] = leaseEndText
@@ -803,6 +1058,10 @@ if free > 0 and waitingCount > 0 then
       sweepAt = math.min(sweepAt, leaseEnd)
     end
     if #heads == 0 then blocked = true end
+    if next(leftKeys) then
+      recallAll()
+      passedOver = 0
+    end
   end
   if budget <= 0 and not blocked and passedOver < 500 then more = 1 end
 end
@@ -826,8 +1085,12 @@ if applies then
     elseif permits > limit and limit > 0 then
       word = 'p'
     else
-      local goesFirst = waitingCount == passedOver and permits <= free
-      if not goesFirst and waitingCount >= sizeLimit then
+      local key = capped ~= 0 and string.match(operation, '[^:]*$') or ''
+      local parks = key ~= '' and (count(key, ':1:', ':3:') >= keyLimit or parkedCount > 0 and count(key, ':3:', ':4:') > 0)
+      local goesFirst = waitingCount == passedOver and permits <= free and not parks
+      if not goesFirst and key ~= '' and count(key, ':2:', ':4:') >= keySizeLimit then
+        word = 'k'
+      elseif not goesFirst and waitingCount + parkedCount >= sizeLimit then
         word = 'f'
       else
         seq = math.max(seq + 1, serverUs)
@@ -835,11 +1098,15 @@ if applies then
         local number = string.format('%016d', seq)
         local member = number .. ':' .. instance .. ':' .. operation
         if permits > 1 then weighted = 1 end
+        if key ~= '' then put(member, goesFirst and ':1:' or parks and ':3:' or ':2:') end
         if goesFirst then
           word = 'g'
           free = free - permits
           started[#started + 1] = leaseEndText
           started[#started + 1] = member
+        elseif parks then
+          word = 'q'
+          parkedCount = parkedCount + redis.call('ZADD', parked, number, member)
         else
           word = 'q'
           waitingCount = waitingCount + 1
@@ -861,7 +1128,7 @@ if applies then
   if #news > 0 then kept = kept .. ' ' .. table.concat(news, ',') end
   change('kept:' .. instance, kept)
 end
-if waitingCount == 0 and runningCount == 0 then weighted = 0 end
+if waitingCount == 0 and runningCount == 0 and parkedCount == 0 then weighted = 0 end
 local firstFence = seq + 1
 local full = string.find(flags, 'f', 1, true)
 if full then seq = seq + runningCount end
@@ -892,18 +1159,18 @@ if not asBefore then
   end
 end
 if renews then renewAt = now + keptFor end
-local numbers = struct.pack('<dddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent)
+local numbers = struct.pack('<dddddddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent, keyLimit, keySizeLimit, capped, comb)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
-  for _, key in ipairs({ waiting, running, instances, aside, state }) do
+  for _, key in ipairs({ waiting, running, instances, aside, state, parked, keyed }) do
     redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end
 if forgotten then return { 'rejoin', knownEpoch, repeated and kept or '' } end
 local nextAt = math.min(math.max(sweepAt, quietUntil, graceUntil), now + 86400000)
 local nextMs = more == 1 and -1 or math.max(0, nextAt - now)
-if asBefore and now >= graceUntil and not full then return { 'same', kept, nextMs, waitingCount } end
+if asBefore and now >= graceUntil and not full then return { 'same', kept, nextMs, waitingCount + parkedCount } end
 local news = ''
 if knownRevision ~= revision then
   local stored = redis.call('HMGET', state, 'code', 'operator', 'version', 'by')
@@ -912,11 +1179,11 @@ if knownRevision ~= revision then
     revision = string.format('%d', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
-      leaseMs = string.format('%.17g', leaseMs),
+      leaseMs = string.format('%.17g', leaseMs), perKey = string.format('%.17g %.17g', keyLimit, keySizeLimit),
     },
   })
 end
-local reply = { 'ok', knownEpoch, kept, nextMs, math.max(0, graceUntil - now), waitingCount, news }
+local reply = { 'ok', knownEpoch, kept, nextMs, math.max(0, graceUntil - now), waitingCount + parkedCount, news }
 if full then
   local own = {}
   for from = 0, runningCount, 500 do
@@ -933,12 +1200,14 @@ return reply`,
 
 export function exchangeArguments(keys: ExchangeKeys, args: ExchangeArguments): ScriptArguments {
   return [
-    5,
+    7,
     keys.waiting,
     keys.running,
     keys.instances,
     keys.aside,
     keys.state,
+    keys.parked,
+    keys.keyed,
     args.instance,
     args.batch,
     args.standing,
@@ -963,6 +1232,10 @@ export interface RejoinKeys {
   readonly aside: string
   /** hash */
   readonly state: string
+  /** tickets out of the line because their key is at its cap */
+  readonly parked: string
+  /** tickets by key */
+  readonly keyed: string
 }
 
 export interface RejoinArguments {
@@ -997,10 +1270,10 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: 'ff755e2f77df00b0b7441aeb689bfbe528e78dc0',
-  keys: ['waiting', 'running', 'instances', 'aside', 'state'],
+  sha1: '344420185a0e5469e9c50027aa74a1f971d3a9f9',
+  keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'batch', 'standing', 'livenessMs', 'terms', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
-  lua: `local waiting, running, instances, aside, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+  lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local instance, batch, standing, livenessMs, terms, fence, channel, complete, known, lines = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), ARGV[7], tonumber(ARGV[8]), ARGV[9], tonumber(ARGV[10])
 local tickets = 11
 local clock = redis.call('TIME')
@@ -1010,9 +1283,11 @@ local kept = fields[3]
 local keptBatch = kept and tonumber(string.match(kept, '^%d+'))
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
 local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = -1, 0, 0, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 144 then
+local keyLimit, keySizeLimit, capped, comb = math.huge, math.huge, 0, 0
+if fields[1] and #fields[1] == 176 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = struct.unpack('<dddddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent,
+  keyLimit, keySizeLimit, capped, comb = struct.unpack('<dddddddddddddddddddddd', fields[1])
 end
 local more = 0
 local changes = {}
@@ -1044,8 +1319,11 @@ local waitingCount = redis.call('ZCARD', waiting) - 1
 local runningCount = redis.call('ZCARD', running) - 1
 local aliveUntil = tonumber(redis.call('ZSCORE', instances, instance))
 local instancesThere = aliveUntil or redis.call('EXISTS', instances) == 1
-local isNew = epochNumber == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
+if epochNumber == 0 then capped = redis.call('EXISTS', parked) end
+local parkedCount = capped ~= 0 and redis.call('ZCARD', parked) - 1 or 0
+local isNew = epochNumber == 0 and capped == 0 and waitingCount < 0 and runningCount < 0 and not instancesThere
 local lossSeen = not isNew and not (epochNumber > 0 and waitingCount >= 0 and runningCount >= 0 and instancesThere)
+if capped ~= 0 and (parkedCount < 0 or redis.call('EXISTS', keyed) == 0) then lossSeen = true end
 if batch and keptBatch and batch > keptBatch + 1 and epoch == knownEpoch then lossSeen = true end
 if not asKnown and run ~= '' and run ~= storedRun then
   if storedRun ~= '' and redis.call('HGET', state, 'formerRun') ~= run then
@@ -1056,13 +1334,14 @@ if not asKnown and run ~= '' and run ~= storedRun then
 end
 waitingCount = math.max(0, waitingCount)
 runningCount = math.max(0, runningCount)
+parkedCount = math.max(0, parkedCount)
 if isNew or lossSeen then
   seq = math.max(seq + 1, serverUs)
   epochNumber = seq
   asKnown = false
   knownEpoch = string.format('%d', epochNumber)
   graced = 0
-  if runningCount > 0 or waitingCount > 0 then weighted = 1 end
+  if runningCount > 0 or waitingCount + parkedCount > 0 then weighted = 1 end
   absent = 1
   sweepAt = 0
   purge = -1
@@ -1107,13 +1386,17 @@ end
 local declaring, rejoining = false, true
 if limit < 0 or declaring or rejoining then
 local known = cjson.decode(terms).declared
-local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled' }
+local settingNames = { 'concurrency', 'maxQueueSize', 'maxWaitMs', 'leaseMs', 'enabled', 'perKey' }
 local function readJson(text)
   local ok, value = pcall(cjson.decode, text or '')
   return ok and type(value) == 'table' and value or nil
 end
 local function isLegal(name, value)
   if name == 'enabled' then return value == 'true' or value == 'false' end
+  if name == 'perKey' then
+    local concurrency, size = string.match(type(value) == 'string' and value or '', '^(%S+) (%S+)$')
+    return concurrency and isLegal('concurrency', concurrency) and isLegal('maxQueueSize', size)
+  end
   local number = tonumber(value)
   if not number or number < (name == 'leaseMs' and 1 or 0) then return false end
   if number == math.huge then return name == 'concurrency' or name == 'maxQueueSize' end
@@ -1154,6 +1437,12 @@ local function putInForce(record)
     if isLegal(name, value) then inForce[name] = tonumber(value) end
   end
   limit, sizeLimit, leaseMs = inForce.concurrency, inForce.maxQueueSize, inForce.leaseMs
+  local perKey = record.operator.perKey or record.code.perKey
+  if isLegal('perKey', perKey) then
+    local concurrency, size = string.match(perKey, '^(%S+) (%S+)$')
+    if tonumber(concurrency) ~= keyLimit then comb = -1 end
+    keyLimit, keySizeLimit = tonumber(concurrency), tonumber(size)
+  end
 end
   local record = storedRecord()
   local changed = limit < 0
@@ -1169,6 +1458,69 @@ end
 end
 local leaseEnd = now + math.ceil(leaseMs)
 local leaseEndText = string.format('%d', leaseEnd)
+local count, put, standsAside, recallAll
+local leftKeys = {}
+local hasCaps = keyLimit < math.huge or keySizeLimit < math.huge
+local begins = capped == 0 and hasCaps
+if begins then capped = 1 end
+if capped ~= 0 then
+  function count(key, from, to)
+    return redis.call('ZLEXCOUNT', keyed, '[' .. key .. from, '(' .. key .. to)
+  end
+  function put(member, place)
+    local rest, key = string.match(member, '^(.*):([^:]*)$')
+    if key == '' then return end
+    redis.call('ZREM', keyed, key .. ':1:' .. rest, key .. ':2:' .. rest, key .. ':3:' .. rest)
+    if place then
+      redis.call('ZADD', keyed, 0, key .. place .. rest)
+    else
+      leftKeys[key] = true
+    end
+  end
+  function standsAside(key, member)
+    local number = string.sub(member, 1, 16)
+    if count(key, ':1:', ':2:') < keyLimit then
+      if parkedCount == 0 or count(key, ':3:', ':3:' .. number) == 0 then return false end
+      leftKeys[key] = true
+    end
+    parkedCount = parkedCount + redis.call('ZADD', parked, number, member)
+    put(member, ':3:')
+    return true
+  end
+  local budget = 500
+  function recallAll()
+    for key in pairs(leftKeys) do
+      leftKeys[key] = nil
+      while parkedCount > 0 do
+        local first = redis.call('ZRANGEBYLEX', keyed, '[' .. key .. ':3:', '(' .. key .. ':4:', 'LIMIT', 0, 1)[1]
+        if not first then break end
+        local rest = string.sub(first, #key + 4)
+        local number = string.sub(rest, 1, 16)
+        if count(key, ':1:', ':2:' .. number) >= keyLimit then break end
+        if budget == 0 then
+          comb, more = -1, 1
+          break
+        end
+        budget = budget - 1
+        local member = rest .. ':' .. key
+        parkedCount = parkedCount - redis.call('ZREM', parked, member)
+        waitingCount = waitingCount + redis.call('ZADD', waiting, number, member)
+        put(member, ':2:')
+      end
+    end
+  end
+  if begins or isNew or lossSeen then
+    redis.call('UNLINK', keyed)
+    redis.call('ZADD', keyed, 0, '~')
+    redis.call('ZADD', parked, 'inf', '~')
+    for from = 0, runningCount, 500 do
+      for _, member in ipairs(redis.call('ZRANGE', running, from, from + 499)) do
+        if member ~= '~' then put(member, ':1:') end
+      end
+    end
+    purge, comb, renewAt = -1, -1, 0
+  end
+end
 seq = math.max(seq, fence)
 sweepAt = 0
 local firstRunning = tickets + lines
@@ -1183,13 +1535,14 @@ for index = tickets, #ARGV do
 local isLatest = true
 local text = string.sub(member, 1, 16)
 local generation = tonumber(string.match(member, '^%d+:[^:]+:[^.]+%.[^.:]+%.(%d+)')) or 0
-for _, set in ipairs({ waiting, aside }) do
+for _, set in ipairs({ waiting, aside, parked }) do
   for _, other in ipairs(redis.call('ZRANGEBYSCORE', set, text, text)) do
     if other ~= member then
       if (tonumber(string.match(other, '^%d+:[^:]+:[^.]+%.[^.:]+%.(%d+)')) or 0) > generation then
         isLatest = false
       else
         redis.call('ZREM', set, other)
+        if capped ~= 0 and set ~= aside then put(other) end
       end
     end
   end
@@ -1199,8 +1552,13 @@ end
     elseif isRunning then
       redis.call('ZREM', waiting, member)
       redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)
-    elseif not redis.call('ZSCORE', running, member) then
+      if capped ~= 0 then
+        redis.call('ZREM', parked, member)
+        put(member, ':1:')
+      end
+    elseif not redis.call('ZSCORE', running, member) and not (capped ~= 0 and redis.call('ZSCORE', parked, member)) then
       redis.call('ZADD', waiting, number, member)
+      if capped ~= 0 then put(member, ':2:') end
     end
   end
 end
@@ -1251,11 +1609,11 @@ if not asBefore then
   end
 end
 if renews then renewAt = now + keptFor end
-local numbers = struct.pack('<dddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent)
+local numbers = struct.pack('<dddddddddddddddddddddd', epochNumber, seq, now, skewMs, sweepAt, quietUntil, graceUntil, grants,
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent, keyLimit, keySizeLimit, capped, comb)
 redis.call('HSET', state, 'numbers', numbers, unpack(changes))
 if renews then
-  for _, key in ipairs({ waiting, running, instances, aside, state }) do
+  for _, key in ipairs({ waiting, running, instances, aside, state, parked, keyed }) do
     redis.call('PEXPIREAT', key, renewAt + keptFor - skewMs)
   end
 end
@@ -1264,12 +1622,14 @@ return { 'ok', knownEpoch }`,
 
 export function rejoinArguments(keys: RejoinKeys, args: RejoinArguments): ScriptArguments {
   return [
-    5,
+    7,
     keys.waiting,
     keys.running,
     keys.instances,
     keys.aside,
     keys.state,
+    keys.parked,
+    keys.keyed,
     args.instance,
     args.batch,
     args.standing,
@@ -1293,6 +1653,8 @@ export interface StatusKeys {
   readonly instances: string
   /** hash */
   readonly state: string
+  /** tickets out of the line because their key is at its cap */
+  readonly parked: string
 }
 
 export interface StatusArguments {
@@ -1303,23 +1665,25 @@ export interface StatusArguments {
 /**
  * Looks at a queue and changes nothing.
  *
- * Replies epoch, server time in ms, waiting, running, instances, grants, settings in force, then a position for each member (0: not in the line)
+ * Replies epoch, server time in ms, waiting, running, instances, grants, settings in force, then a position for each member (0: it does not wait)
  */
 export const status: Script = {
   name: 'status',
-  sha1: '8a78c7799684d917f1ba1c315605331e3f34c863',
-  keys: ['waiting', 'running', 'instances', 'state'],
+  sha1: '32bed3cb052243a33236404657eda32036d1f01f',
+  keys: ['waiting', 'running', 'instances', 'state', 'parked'],
   args: ['members'],
-  lua: `local waiting, running, instances, state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+  lua: `local waiting, running, instances, state, parked = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local members = 1
 local clock = redis.call('TIME')
 local serverUs = clock[1] * 1000000 + clock[2]
 local fields = redis.call('HMGET', state, 'numbers')
 local epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants = 0, 0, 0, 0, 0, 0, 0, 0
 local limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = -1, 0, 0, 0, 0, 0, 0, 0, 0, 0
-if fields[1] and #fields[1] == 144 then
+local keyLimit, keySizeLimit, capped, comb = math.huge, math.huge, 0, 0
+if fields[1] and #fields[1] == 176 then
   epochNumber, seq, last, skewMs, sweepAt, quietUntil, graceUntil, grants,
-  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent = struct.unpack('<dddddddddddddddddd', fields[1])
+  limit, sizeLimit, leaseMs, revision, weighted, graced, purge, renewAt, keptFor, absent,
+  keyLimit, keySizeLimit, capped, comb = struct.unpack('<dddddddddddddddddddddd', fields[1])
 end
 local knownRevision = limit < 0 and revision or -1
 local news = ''
@@ -1330,7 +1694,7 @@ if knownRevision ~= revision then
     revision = string.format('%d', revision),
     inForce = {
       concurrency = string.format('%.17g', limit), maxQueueSize = string.format('%.17g', sizeLimit),
-      leaseMs = string.format('%.17g', leaseMs),
+      leaseMs = string.format('%.17g', leaseMs), perKey = string.format('%.17g %.17g', keyLimit, keySizeLimit),
     },
   })
 end
@@ -1360,8 +1724,13 @@ local reply = {
   string.format('%d', epochNumber), string.format('%d', math.floor(serverUs / 1000) + skewMs), math.max(0, redis.call('ZCARD', waiting) - 1),
   used, math.max(0, redis.call('ZCARD', instances) - 1), grants, news,
 }
+if capped ~= 0 then reply[3] = reply[3] + math.max(0, redis.call('ZCARD', parked) - 1) end
 for index = members, #ARGV do
   local rank = redis.call('ZRANK', waiting, ARGV[index])
+  if capped ~= 0 and (rank or redis.call('ZSCORE', parked, ARGV[index])) then
+    local before = '(' .. string.sub(ARGV[index], 1, 16)
+    rank = redis.call('ZCOUNT', waiting, '-inf', before) + redis.call('ZCOUNT', parked, '-inf', before)
+  end
   reply[#reply + 1] = rank and rank + 1 or 0
 end
 return reply`,
@@ -1369,11 +1738,12 @@ return reply`,
 
 export function statusArguments(keys: StatusKeys, args: StatusArguments): ScriptArguments {
   return [
-    4,
+    5,
     keys.waiting,
     keys.running,
     keys.instances,
     keys.state,
+    keys.parked,
     ...args.members,
   ]
 }

@@ -10,7 +10,8 @@ import {
 type Texts = Partial<Record<keyof Settings, string | false>>
 
 /** Values travel as text: JSON has no Infinity, and Lua's JSON keeps 14 digits (R3). */
-function toText(value: number | boolean): string {
+function toText(value: Settings[keyof Settings]): string {
+  if (typeof value === 'object') return `${toText(value.concurrency)} ${toText(value.maxQueueSize)}`
   return value === Infinity ? 'inf' : String(value)
 }
 
@@ -22,7 +23,13 @@ const WORDS: Readonly<Record<string, number | boolean>> = { inf: Infinity, true:
 
 /** @throws OptionError for garbage */
 function fromText(name: keyof Settings, text: string): Settings[keyof Settings] {
-  return readSetting(name, WORDS[text] ?? (text === '' ? Number.NaN : Number(text)))
+  if (name !== 'perKey') return readSetting(name, readValue(text))
+  const [concurrency = '', maxQueueSize = ''] = text.split(' ')
+  return readSetting(name, { concurrency: readValue(concurrency), maxQueueSize: readValue(maxQueueSize) })
+}
+
+function readValue(text: string): number | boolean {
+  return WORDS[text] ?? (text === '' ? Number.NaN : Number(text))
 }
 
 /** Reads settings; null if any of it is garbage. */

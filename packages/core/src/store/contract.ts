@@ -80,8 +80,11 @@ export interface Instance {
   leave(withinMs: number): Promise<void>
 }
 
-/** Why a place was refused. `unavailable` is no verdict: the store could not decide. `unknown`: there is nothing to take up again. */
-export type RefusalReason = 'full' | 'permits' | 'limitFell' | 'unavailable' | 'unknown'
+/**
+ * Why a place was refused. `keyFull`: as many of its key wait as may. `unavailable` is no verdict: the store could not decide. `unknown`: there
+ * is nothing to take up again.
+ */
+export type RefusalReason = 'full' | 'keyFull' | 'permits' | 'limitFell' | 'unavailable' | 'unknown'
 
 /** A place that now may run. */
 export interface Grant {
@@ -123,7 +126,7 @@ export interface Place {
 
 /** A queue at one moment, seen over all instances. */
 export interface StoreStatus {
-  /** Tickets in the line. */
+  /** Tickets that wait, also those that are parked because their key is at its cap. */
   readonly waiting: number
   /** Permits in use. */
   readonly running: number
@@ -133,7 +136,7 @@ export interface StoreStatus {
   readonly grants: number
   /** The store's time of this answer, in milliseconds; comparable with other answers of the same queue only. */
   readonly atMs: number
-  /** For each place of the sample its position (1 = next), or null if it is not in the line. */
+  /** For each place of the sample its position (1 = next), or null if it does not wait. */
   readonly positions: readonly (number | null)[]
   readonly settings: SettingsRecord
 }

@@ -34,7 +34,10 @@ export interface ExchangeRequest extends Standing {
 export interface Verdicts {
   /** Number of the first accepted acquire; the next ones count on. */
   readonly first: number
-  /** One letter per acquire: g granted, q queued, f full, p too many permits, h held (grace), u no room; for who takes a place up again: m found, n not found. */
+  /**
+   * One letter per acquire: g granted, q queued, f full, k too many of its key, p too many permits, h held (grace), u no room; for who takes a
+   * place up again: m found, n not found.
+   */
   readonly words: string
   /** Tickets of this instance that were granted: `member/fence`. */
   readonly grants: readonly string[]

@@ -10,7 +10,13 @@ import { SlotTable } from './slotTable.js'
 const FRESH_SHARE = 0.8
 
 /** The words of verdicts that refuse. `h` (held) does not. */
-const REFUSALS: Readonly<Record<string, RefusalReason>> = { f: 'full', p: 'permits', u: 'unavailable', n: 'unknown' }
+const REFUSALS: Readonly<Record<string, RefusalReason>> = {
+  f: 'full',
+  k: 'keyFull',
+  p: 'permits',
+  u: 'unavailable',
+  n: 'unknown',
+}
 
 /** How old a piece of news is. Monotonic ms. */
 export interface Proof {

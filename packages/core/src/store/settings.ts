@@ -1,4 +1,5 @@
 import { readBoolean, readDurationMs, readInteger, refuseUnknown } from '../base/options.js'
+import { readKeyCaps, sameKeyCaps, type KeyCaps } from './keyCaps.js'
 
 /** What a queue allows. Durations in milliseconds. */
 export interface Settings {
@@ -12,6 +13,8 @@ export interface Settings {
   readonly leaseMs: number
   /** false: requests pass without a place. */
   readonly enabled: boolean
+  /** What each key may have of all that (R22). */
+  readonly perKey: KeyCaps
 }
 
 /** The settings in force and where they come from. */
@@ -39,6 +42,7 @@ const readers: { readonly [Name in keyof Settings]: (value: unknown) => Settings
   maxWaitMs: (value) => readDurationMs('maxWaitMs', value),
   leaseMs: (value) => readDurationMs('leaseMs', value, { min: 1 }),
   enabled: (value) => readBoolean('enabled', value),
+  perKey: readKeyCaps,
 }
 
 /** The names of all settings. */
@@ -68,5 +72,5 @@ export function applyChange(operator: Partial<Settings>, change: SettingsChange[
 
 /** Whether two settings are the same in every name. */
 export function sameSettings(a: Settings, b: Settings): boolean {
-  return settingNames.every((name) => a[name] === b[name])
+  return settingNames.every((name) => (name === 'perKey' ? sameKeyCaps(a.perKey, b.perKey) : a[name] === b[name]))
 }

@@ -52,12 +52,16 @@ describe('options of a middleware', () => {
     ['rate', { rate: {} }],
     ['breaker', { breaker: {} }],
     ['perKey', { perKey: {} }],
+    ['perKey', { perKey: () => ({}), keyGenerator: () => 'ann' }],
+    ['perKey', { perKey: null, keyGenerator: () => 'ann' }],
+    ['perKey.concurrency', { perKey: { concurrency: () => 1 }, keyGenerator: () => 'ann' }],
+    ['concurency', { perKey: { concurency: 1 }, keyGenerator: () => 'ann' }],
     ['order', { order: 'fair' }],
   ])('refuse what is wrong with %s', (name, options) => {
     expect(() => openGate({ concurrency: 1, ...options })).toThrow(`"${name}"`)
   })
 
-  it.each(['concurrency', 'store', 'name', 'leaseMs', 'enabled', 'onStoreError', 'statusIntervalMs'])(
+  it.each(['concurrency', 'store', 'name', 'leaseMs', 'enabled', 'perKey', 'onStoreError', 'statusIntervalMs'])(
     'refuse %s beside a queue, which brings its own',
     (name) => {
       const queue = new FairQueue({ concurrency: 1 })

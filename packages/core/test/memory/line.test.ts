@@ -14,8 +14,8 @@ function byOrder(one: Entry, other: Entry): number {
 class Pair {
   readonly line = new Line<Entry>()
   entries: Entry[] = []
-  /** What the line answered when an entry was taken out: there, not there any more, no rank. */
-  readonly removals: [boolean, boolean, number][] = []
+  /** What the line answered when an entry was taken out: there, not there any more. */
+  readonly removals: [boolean, boolean][] = []
 
   insert(order: number): void {
     if (this.entries.some((entry) => entry.order === order)) return
@@ -27,19 +27,22 @@ class Pair {
   remove(index: number): void {
     const entry = this.entries[index % Math.max(1, this.entries.length)]
     if (entry === undefined) return
-    this.removals.push([this.line.remove(entry), this.line.remove(entry), this.line.rank(entry)])
+    this.removals.push([this.line.remove(entry), this.line.remove(entry)])
     this.entries = this.entries.filter((other) => other !== entry)
   }
 
   get seen(): object {
-    const ranks = this.#someIndices.map((index) => this.line.rank(this.entries[index]!))
-    return { size: this.line.size, head: this.line.head, all: [...this.line], ranks, removals: this.removals }
+    const before = this.#someIndices.map((index) => this.line.countBefore(this.entries[index]!.order))
+    const beyond = [-Infinity, Infinity].map((order) => this.line.countBefore(order))
+    return { size: this.line.size, head: this.line.head, all: [...this.line], before, beyond, removals: this.removals }
   }
 
   get expected(): object {
     const { entries } = this
-    const removals = this.removals.map(() => [true, false, -1])
-    return { size: entries.length, head: entries[0], all: entries, ranks: this.#someIndices, removals }
+    const removals = this.removals.map(() => [true, false])
+    const { length } = entries
+    const beyond = [0, length]
+    return { size: length, head: entries[0], all: entries, before: this.#someIndices, beyond, removals }
   }
 
   get #someIndices(): number[] {
@@ -53,7 +56,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ remove: fc.nat(100) }) },
 )
 
-test('a line is a sorted list: insert, remove, rank, head, size and order agree', () => {
+test('a line is a sorted list: insert, remove, counts, head, size and order agree', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const pair = new Pair()
@@ -97,10 +100,8 @@ test('the same over chunk borders: thousands of entries, in and out at any place
 test('an entry that only looks like one in the line is not in it', () => {
   const line = new Line<Entry>()
   line.insert({ order: 1 })
-  expect(line.rank({ order: 1 })).toBe(-1)
   expect(line.remove({ order: 1 })).toBe(false)
   expect(line.remove({ order: 2 })).toBe(false)
-  expect(line.rank({ order: 0 })).toBe(-1)
   expect(line.size).toBe(1)
 })
 
@@ -108,5 +109,5 @@ test('in an empty line nobody stands', () => {
   const line = new Line<Entry>()
   expect([line.size, line.head, [...line]]).toEqual([0, undefined, []])
   expect(line.remove({ order: 1 })).toBe(false)
-  expect(line.rank({ order: 1 })).toBe(-1)
+  expect(line.countBefore(1)).toBe(0)
 })

@@ -2,6 +2,7 @@ import { FakeClock } from '@fairqueue/test/kit/fakeClock'
 import { expect, test } from 'vitest'
 import { MemoryStore } from '../../src/memory/memoryStore.js'
 import type { Instance, InstanceListener } from '../../src/store/contract.js'
+import { NO_KEY_CAPS } from '../../src/store/keyCaps.js'
 import { place } from '../store/place.js'
 
 const listener: InstanceListener = {
@@ -15,7 +16,7 @@ const listener: InstanceListener = {
 function join(store: MemoryStore): Instance {
   return store.join({
     name: 'q',
-    declared: { concurrency: 1, maxQueueSize: 10, maxWaitMs: 1000, leaseMs: 1000, enabled: true },
+    declared: { concurrency: 1, maxQueueSize: 10, maxWaitMs: 1000, leaseMs: 1000, enabled: true, perKey: NO_KEY_CAPS },
     livenessMs: 10_000,
     pollIntervalMs: 1000,
     bootGraceMs: 0,

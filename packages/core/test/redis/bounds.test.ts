@@ -59,7 +59,7 @@ function batchesOf({ client }: VirtualProcess, from: number): number[][] {
     .slice(from)
     .filter(({ name }) => name === 'exchange')
     .map(({ keysAndArguments }) => {
-      const [releases, cancels, ...operations] = keysAndArguments.slice(5 + 7) as [number, number, ...string[]]
+      const [releases, cancels, ...operations] = keysAndArguments.slice(7 + 7) as [number, number, ...string[]]
       return [releases, cancels, operations.length - releases - cancels]
     })
     .filter((sizes) => sizes.some((size) => size > 0))

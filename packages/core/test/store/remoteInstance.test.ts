@@ -1,10 +1,18 @@
 import { breathe, FakeClock } from '@fairqueue/test/kit/fakeClock'
 import { expect, test } from 'vitest'
 import type { ExchangeReply, Exchanger, ExchangerListener } from '../../src/store/exchanger.js'
+import { NO_KEY_CAPS } from '../../src/store/keyCaps.js'
 import { RemoteInstance } from '../../src/store/remoteInstance.js'
 import { place } from './place.js'
 
-const declared = { concurrency: 1, maxQueueSize: 10, maxWaitMs: 1000, leaseMs: 1000, enabled: true }
+const declared = {
+  concurrency: 1,
+  maxQueueSize: 10,
+  maxWaitMs: 1000,
+  leaseMs: 1000,
+  enabled: true,
+  perKey: NO_KEY_CAPS,
+}
 
 function open(replies: ExchangeReply[]) {
   const troubles: unknown[] = []

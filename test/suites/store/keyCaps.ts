@@ -1,0 +1,366 @@
+import { expect, test } from 'vitest'
+import type { FairQueue, Ticket } from '@fairqueue/core'
+import { queues, release, statesOf, type MakeWorld, type StoreWorld } from './world.js'
+
+/** One ticket for each key, in this order; `-` for one without a key. On the instances in turn. */
+async function enterKeys(world: StoreWorld, instances: readonly FairQueue[], keys: string): Promise<Ticket[]> {
+  const tickets: Ticket[] = []
+  for (const [index, key] of keys.split('').entries()) {
+    tickets.push(instances[index % instances.length]!.enter(key === '-' ? {} : { key }))
+    await world.settled()
+  }
+  return tickets
+}
+
+/** One letter for each ticket: `g` granted, `w` waiting, `r` released, … */
+function lettersOf(tickets: readonly Ticket[]): string {
+  return statesOf(tickets)
+    .map((state) => state[0])
+    .join('')
+}
+
+async function releaseAll(world: StoreWorld, tickets: readonly Ticket[]): Promise<void> {
+  for (;;) {
+    const running = tickets.filter(({ state }) => state === 'granted')
+    if (running.length === 0) return
+    for (const ticket of running) await release(ticket)
+    await world.settled()
+  }
+}
+
+/** R22: caps on the tickets of one key. */
+export function keyCapsTests(makeWorld: MakeWorld): void {
+  test('no more tickets of one key run than its cap, over all instances, and others pass those that are parked', async () => {
+    const world = makeWorld()
+    const perKey = { concurrency: 2 }
+    const instances = await queues(world, 2, { concurrency: 4, maxWaitMs: '1m', perKey })
+    const tickets = await enterKeys(world, instances, 'aaaaabb')
+    expect(lettersOf(tickets)).toBe('ggwwwgg')
+    expect(await instances[0]!.status()).toMatchObject({ running: 4, waiting: 3, perKey: { concurrency: 2 } })
+    // The place of another key is of no use to those.
+    await release(tickets[5]!)
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('ggwwwrg')
+    const other = (await enterKeys(world, instances, 'c'))[0]!
+    expect(other.state).toBe('granted')
+    await release(other)
+    // That of one of their own goes to the first.
+    await release(tickets[1]!)
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('grgwwrg')
+    await releaseAll(world, [...tickets, other])
+    expect(await instances[1]!.status()).toMatchObject({ running: 0, waiting: 0, grants: 8 })
+  })
+
+  test('tickets without a key have no cap', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 5, perKey: { concurrency: 1, maxQueueSize: 0 } })
+    expect(lettersOf(await enterKeys(world, [queue], '------'))).toBe('gggggw')
+  })
+
+  test('keys of every kind have caps of their own', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 50, perKey: { concurrency: 1 } })
+    const keys = [
+      '',
+      '~',
+      ':',
+      'a',
+      'a:',
+      'a:1:',
+      'a:3:',
+      '3',
+      ':3:',
+      'ä',
+      '\ud800',
+      'x'.repeat(200),
+      '__proto__',
+      'A b\n',
+    ]
+    const first = keys.map((key) => queue.enter({ key }))
+    await world.settled()
+    const second = keys.map((key) => queue.enter({ key }))
+    await world.settled()
+    expect(new Set(statesOf(first))).toEqual(new Set(['granted']))
+    expect(new Set(statesOf(second))).toEqual(new Set(['waiting']))
+    for (const ticket of first) await release(ticket)
+    await world.settled()
+    expect(new Set(statesOf(second))).toEqual(new Set(['granted']))
+  })
+
+  test('who was parked enters the line with its old number, before those who came after it', async () => {
+    const world = makeWorld()
+    const instances = await queues(world, 2, { concurrency: 2, maxWaitMs: '1m', perKey: { concurrency: 1 } })
+    const tickets = await enterKeys(world, instances, 'aabcd')
+    expect(lettersOf(tickets)).toBe('gwgww')
+    await release(tickets[0]!)
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('rggww')
+  })
+
+  test('a newcomer never passes one of its own key that is parked', async () => {
+    const world = makeWorld()
+    const instances = await queues(world, 3, { concurrency: 5, maxWaitMs: '1m', perKey: { concurrency: 1 } })
+    const tickets = await enterKeys(world, instances, 'aaa')
+    const released = release(tickets[0]!)
+    const newcomer = instances[0]!.enter({ key: 'a' })
+    await released
+    await world.settled()
+    expect(lettersOf([...tickets, newcomer])).toBe('rgww')
+    for (const expected of ['rrgw', 'rrrg']) {
+      await release([...tickets, newcomer].find(({ state }) => state === 'granted')!)
+      await world.settled()
+      expect(lettersOf([...tickets, newcomer])).toBe(expected)
+    }
+  })
+
+  test('within the cap a key waits in the line like everybody', async () => {
+    const world = makeWorld()
+    const instances = await queues(world, 2, { concurrency: 1, maxWaitMs: '1m', perKey: { concurrency: 2 } })
+    const tickets = await enterKeys(world, instances, 'xaabab')
+    const order: number[] = []
+    for (const [index, ticket] of tickets.entries()) ticket.whenSettled(() => order.push(index))
+    await releaseAll(world, tickets)
+    expect(order).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
+  test.each(['cancel', 'time-out', 'signal', 'close'] as const)(
+    'one of the line that ends by %s makes room for the next of its key',
+    async (how) => {
+      const world = makeWorld()
+      const [a, b] = (await queues(world, 2, { concurrency: 1, maxWaitMs: '1h', perKey: { concurrency: 1 } })) as [
+        FairQueue,
+        FairQueue,
+      ]
+      const [holder] = (await enterKeys(world, [a], 'x')) as [Ticket]
+      const signal = new AbortController()
+      const inLine = b.enter({ key: 'a', signal: signal.signal, maxWaitMs: how === 'time-out' ? 500 : '1h' })
+      await world.settled()
+      const tickets = await enterKeys(world, [a], 'ab')
+      if (how === 'cancel') inLine.cancel()
+      else if (how === 'signal') signal.abort()
+      else if (how === 'close') await b.close()
+      else await world.advance(600)
+      await world.settled()
+      await release(holder)
+      await world.settled()
+      expect(lettersOf(tickets)).toBe('gw')
+    },
+  )
+
+  test('one that is parked may give up, also the first, and the order of the others stays', async () => {
+    const world = makeWorld()
+    const instances = await queues(world, 2, { concurrency: 3, maxWaitMs: '1m', perKey: { concurrency: 1 } })
+    const tickets = await enterKeys(world, instances, 'aaaaa')
+    tickets[1]!.cancel()
+    tickets[3]!.cancel()
+    await world.settled()
+    expect(await instances[0]!.status()).toMatchObject({ waiting: 2 })
+    await release(tickets[0]!)
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('rcgcw')
+    await release(tickets[2]!)
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('rcrcg')
+  })
+
+  test('the end of a lease makes room for the next of its key', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 3, leaseMs: 1000, maxWaitMs: '1m', perKey: { concurrency: 1 } })
+    const tickets = await enterKeys(world, [queue], 'aa')
+    await world.advance(1100)
+    expect(lettersOf(tickets)).toBe('lg')
+  })
+
+  test('a raised cap lets in whom it allows, a lowered one nobody until enough have left', async () => {
+    const world = makeWorld()
+    const [a, b] = (await queues(world, 2, { concurrency: 6, maxWaitMs: '1m', perKey: { concurrency: 1 } })) as [
+      FairQueue,
+      FairQueue,
+    ]
+    const tickets = await enterKeys(world, [a, b], 'aaaaaaab')
+    expect(lettersOf(tickets)).toBe('gwwwwwwg')
+    await b.configure({ perKey: { concurrency: 3 } })
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('gggwwwwg')
+    await a.configure({ perKey: { concurrency: 2 } })
+    await world.settled()
+    await release(tickets[0]!)
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('rggwwwwg')
+    await release(tickets[1]!)
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('rrggwwwg')
+    // None runs at 0.
+    await a.configure({ perKey: { concurrency: 0 } })
+    await world.settled()
+    for (const ticket of tickets.slice(2, 4)) await release(ticket)
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('rrrrwwwg')
+    expect(lettersOf(await enterKeys(world, [b], 'c-'))).toBe('wg')
+    // And without a cap all that the limit allows.
+    await a.configure({ perKey: {} })
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('rrrrgggg')
+    expect(await b.status()).toMatchObject({ waiting: 0, running: 6, perKey: { concurrency: Infinity } })
+  })
+
+  test('a lowered cap counts for those in the line too: others pass them, and they keep their order', async () => {
+    const world = makeWorld()
+    const instances = await queues(world, 2, { concurrency: 2, maxWaitMs: '1m' })
+    const tickets = await enterKeys(world, instances, 'aaaabbab')
+    expect(lettersOf(tickets)).toBe('ggwwwwww')
+    await instances[0]!.configure({ perKey: { concurrency: 1 } })
+    await world.settled()
+    await release(tickets[0]!)
+    await world.settled()
+    // The other one of `a` still runs.
+    expect(lettersOf(tickets)).toBe('rgwwgwww')
+    await release(tickets[1]!)
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('rrgwgwww')
+    const order: number[] = []
+    for (const [index, ticket] of tickets.entries())
+      if (ticket.state === 'waiting') ticket.whenSettled(() => order.push(index))
+    await releaseAll(world, tickets)
+    expect(order.filter((index) => 'aaaabbab'[index] === 'a')).toEqual([3, 6])
+    expect(order.filter((index) => 'aaaabbab'[index] === 'b')).toEqual([5, 7])
+  })
+
+  test("an operator's cap wins over the one in code, until it is cleared", async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 9, maxWaitMs: '1m', perKey: { concurrency: 1, maxQueueSize: 7 } })
+    await world.settled()
+    const record = await queue.configure({ perKey: { concurrency: 2 } }, { by: 'Ann' })
+    expect(record.values.perKey).toEqual({ concurrency: 2, maxQueueSize: Infinity })
+    expect(record.operator).toEqual({ perKey: { concurrency: 2, maxQueueSize: Infinity } })
+    const tickets = await enterKeys(world, [queue], 'aaa')
+    expect(lettersOf(tickets)).toBe('ggw')
+    expect((await queue.configure({ perKey: null })).values.perKey).toEqual({ concurrency: 1, maxQueueSize: 7 })
+    expect(await queue.status()).toMatchObject({ perKey: { concurrency: 1, maxQueueSize: 7 }, operator: {} })
+  })
+
+  test('instances whose caps in code differ are told', async () => {
+    const world = makeWorld()
+    const older = await world.queue({ concurrency: 1, perKey: { concurrency: 1 } })
+    const conflicts: unknown[] = []
+    older.on('configConflict', (conflict) => conflicts.push(conflict))
+    const holder = await older.acquire()
+    await world.queue({ concurrency: 1, perKey: { concurrency: 1, maxQueueSize: 5 } })
+    await world.settled()
+    older.enter()
+    await world.advance(10_000)
+    expect(conflicts).toHaveLength(1)
+    await holder.release()
+  })
+
+  test('more of one key than may wait are refused with 429, and what they are told helps', async () => {
+    const world = makeWorld()
+    const instances = await queues(world, 2, {
+      concurrency: 3,
+      maxWaitMs: '1m',
+      perKey: { concurrency: 1, maxQueueSize: 2 },
+    })
+    const tickets = await enterKeys(world, instances, 'aaaab-')
+    expect(lettersOf(tickets)).toBe('gwwrgg')
+    expect(tickets[3]!.outcome).toMatchObject({ name: 'KeyLimitError', code: 'FQ_KEY_LIMIT', status: 429 })
+    // Those in the line count like those that are parked.
+    const others = await enterKeys(world, instances, '-ccc')
+    expect(lettersOf(others)).toBe('wwwr')
+    // One that gives up makes room, one that starts too.
+    tickets[1]!.cancel()
+    await world.settled()
+    expect(lettersOf(await enterKeys(world, instances, 'aa'))).toBe('wr')
+    await release(tickets[0]!)
+    await world.settled()
+    expect(lettersOf([tickets[2]!, ...others])).toBe('gwwwr')
+    await instances[1]!.configure({ perKey: { concurrency: 1, maxQueueSize: 3 } })
+    await world.settled()
+    expect(lettersOf(await enterKeys(world, instances, 'aaa'))).toBe('wwr')
+  })
+
+  test('of many that come in one tick as many are taken as the caps allow', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 10, maxWaitMs: '1m', perKey: { concurrency: 2, maxQueueSize: 3 } })
+    const tickets = 'aaaaaaabababab'.split('').map((key) => queue.enter({ key }))
+    await world.settled()
+    expect(lettersOf(tickets)).toBe('ggwwwrrgrgrwrw')
+  })
+
+  test('at 0 a key has no line, and who cannot run at once is refused', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 2, perKey: { concurrency: 1, maxQueueSize: 0 } })
+    expect(lettersOf(await enterKeys(world, [queue], 'aab-c'))).toBe('grgwr')
+  })
+
+  test('those that are parked count for the length of the line', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 2, maxQueueSize: 3, maxWaitMs: '1m', perKey: { concurrency: 1 } })
+    const tickets = await enterKeys(world, [queue], 'aaaaab-')
+    expect(lettersOf(tickets)).toBe('gwwwrgr')
+    expect(tickets[6]!.outcome).toMatchObject({ code: 'FQ_QUEUE_FULL' })
+  })
+
+  test('positions count all that wait, by arrival, and never rise', async () => {
+    const world = makeWorld()
+    const instances = await queues(world, 2, { concurrency: 2, maxWaitMs: '1m', perKey: { concurrency: 1 } })
+    const tickets = await enterKeys(world, instances, 'aaabcb')
+    const shown = tickets.map((): (number | null)[] => [])
+    for (const [index, ticket] of tickets.entries()) ticket.on('status', ({ position }) => shown[index]!.push(position))
+    await world.advance(1500)
+    expect(lettersOf(tickets)).toBe('gwwgww')
+    expect(tickets.map(({ position }) => position)).toEqual([0, 1, 2, 0, 3, 4])
+    await release(tickets[3]!)
+    await world.advance(1500)
+    expect(lettersOf(tickets)).toBe('gwwrgw')
+    expect(tickets.map(({ position }) => position)).toEqual([0, 1, 2, 0, 0, 3])
+    await releaseAll(world, tickets)
+    for (const positions of shown) expect(positions).toEqual([...positions].toSorted((one, other) => other! - one!))
+  })
+
+  test('permits of one that is parked are asked for when its turn comes', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 3, maxWaitMs: '1m', perKey: { concurrency: 1 } })
+    const first = queue.enter({ key: 'a' })
+    const wide = queue.enter({ key: 'a', permits: 3 })
+    const other = queue.enter({ key: 'b' })
+    await world.settled()
+    expect(lettersOf([first, wide, other])).toBe('gwg')
+    await release(first)
+    await world.settled()
+    // It is the head now, and the head is not overtaken.
+    const late = queue.enter({ key: 'c' })
+    await world.settled()
+    expect(lettersOf([wide, other, late])).toBe('wgw')
+    await release(other)
+    await world.settled()
+    expect(lettersOf([wide, late])).toBe('gw')
+  })
+
+  test('one that is parked and needs more than a lowered limit ends with 503', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 3, maxWaitMs: '1m', perKey: { concurrency: 1 } })
+    const first = queue.enter({ key: 'a' })
+    const wide = queue.enter({ key: 'a', permits: 3 })
+    const next = queue.enter({ key: 'a' })
+    await world.settled()
+    await queue.configure({ concurrency: 2 })
+    await world.settled()
+    expect(lettersOf([first, wide, next])).toBe('gfw')
+    await release(first)
+    await world.settled()
+    expect(next.state).toBe('granted')
+  })
+
+  test('a queue that is switched off lets those pass that stand aside', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 3, maxWaitMs: '1h', perKey: { concurrency: 1 } })
+    const tickets = await enterKeys(world, [queue], 'aaa')
+    await queue.configure({ enabled: false })
+    await world.advance(1200)
+    expect(lettersOf(tickets)).toBe('ggg')
+    await queue.configure({ enabled: true })
+    await world.advance(1200)
+    expect(lettersOf(await enterKeys(world, [queue], 'ab'))).toBe('wg')
+  })
+}
