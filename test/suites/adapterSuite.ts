@@ -12,6 +12,7 @@ import { mountingTests } from './adapter/mounting.js'
 import { passingTests } from './adapter/passing.js'
 import { raceTests } from './adapter/races.js'
 import { refusalTests } from './adapter/refusals.js'
+import { resumingTests } from './adapter/resuming.js'
 import { slotTests } from './adapter/slots.js'
 import { storeFailureTests } from './adapter/storeFailures.js'
 import { switchingTests } from './adapter/switching.js'
@@ -46,6 +47,9 @@ export function adapterSuite(adapter: Adapter): void {
     })
     describe('a client that leaves', () => {
       leavingTests(adapter)
+    })
+    describe('a place without a client', () => {
+      resumingTests(adapter)
     })
     describe('a refused request', () => {
       refusalTests(adapter)

@@ -1,6 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { MemoryStore } from '@fairqueue/core'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { fetchInTurn, type FetchInTurnInit, type QueueNews } from '@fairqueue/client'
+import { eventually } from './rawServer.js'
 import { openSite, type Site } from './site.js'
 
 /** Sends a request, lets it wait and be told of it, then lets it in. */
@@ -157,5 +161,57 @@ describe('A crowd', () => {
       expect(places).toEqual(places.toSorted((a, b) => b - a))
       expect(places.at(-1)).toBe(0)
     }
+  })
+})
+
+describe('A connection that breaks between client and real servers', () => {
+  it('B36: is taken up again on another server, in the same place, and the handler runs once', async () => {
+    const store = new MemoryStore()
+    const ran: string[] = []
+    const open = async (): Promise<Site> =>
+      openSite(
+        (app, gate) => {
+          app.post('/', gate, (req, res) => {
+            ran.push(String(req.get('x-who')))
+            res.json({ text: 'done' })
+          })
+        },
+        { name: 'chat', store },
+      )
+    const [one, other] = [await open(), await open()]
+    const holder = await one.hold()
+    // A balancer whose first server dies while the request waits.
+    const sockets: Socket[] = []
+    let port = Number(new URL(one.url).port)
+    const balancer = createServer((client) => {
+      const upstream = connect(port, '127.0.0.1')
+      sockets.push(client, upstream)
+      for (const socket of [client, upstream]) socket.on('error', () => undefined)
+      client.pipe(upstream).pipe(client)
+    })
+    balancer.listen(0, '127.0.0.1')
+    await once(balancer, 'listening')
+    onTestFinished(() => void balancer.close())
+    const news: QueueNews[] = []
+    const answer = fetchInTurn(`http://127.0.0.1:${(balancer.address() as AddressInfo).port}/`, {
+      method: 'POST',
+      headers: { 'x-who': 'first' },
+      onQueue: (told) => news.push(told),
+    })
+    await eventually(() => news.length).toBe(1)
+    const behind = fetchInTurn(other.url, { method: 'POST', headers: { 'x-who': 'behind' } })
+    await one.untilWaiting(2)
+    port = Number(new URL(other.url).port)
+    for (const socket of sockets) socket.destroy()
+    await eventually(() => news.length).toBeGreaterThan(1)
+    await holder.release()
+    expect(await (await answer).json()).toEqual({ text: 'done' })
+    await behind
+    expect(ran).toEqual(['first', 'behind'])
+    expect(news.map(({ state, position }) => [state, position])).toEqual([
+      ['waiting', 1],
+      ['waiting', 1],
+      ['admitted', 0],
+    ])
   })
 })

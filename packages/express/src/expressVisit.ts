@@ -51,8 +51,12 @@ export class ExpressVisit implements Visit<Request> {
 
   refuse(refusal: Refusal, answer: Answer): void {
     const refuse = this.#refuse
-    if (refuse === undefined) sendAnswer(this.request, this.res, answer)
+    if (refuse === undefined) this.answer(answer)
     else this.#run(() => refuse(this.request, this.res, this.#next, refusal))
+  }
+
+  answer(answer: Answer): void {
+    sendAnswer(this.request, this.res, answer)
   }
 
   leave(): void {

@@ -69,16 +69,26 @@ export class FastifyVisit implements Visit<FastifyRequest> {
       void this.#run(() => handler(request, reply, refusal, () => this.#done()))
       return
     }
-    reply.code(answer.status).headers(answerHeaders(answer, (name) => reply.getHeader(name)))
     if (errorResponseBuilder === undefined) {
-      const body = answerBody(this.req, answer)
-      // Fastify would put a charset behind the type of a text.
-      void reply.send(typeof body === 'string' ? Buffer.from(body) : body)
+      this.answer(answer)
     } else {
+      this.#writeHead(answer)
       void this.#run(() => {
         throw errorResponseBuilder(request, refusal)
       })
     }
+  }
+
+  answer(answer: Answer): void {
+    this.#writeHead(answer)
+    const body = answerBody(this.req, answer)
+    // Fastify would put a charset behind the type of a text.
+    void this.#reply.send(typeof body === 'string' ? Buffer.from(body) : body)
+  }
+
+  #writeHead(answer: Answer): void {
+    const reply = this.#reply
+    reply.code(answer.status).headers(answerHeaders(answer, (name) => reply.getHeader(name)))
   }
 
   leave(): void {

@@ -54,16 +54,22 @@ export class KoaVisit implements Visit<Context> {
   }
 
   refuse(refusal: Refusal, answer: Answer): void {
-    this.#resolve(this.#answer(refusal, answer))
+    this.#resolve(this.#answerRefused(refusal, answer))
   }
 
   /** On the context, not on the wire: the layers around the middleware see a refusal as they see any answer. */
-  async #answer(refusal: Refusal, answer: Answer): Promise<void> {
+  async #answerRefused(refusal: Refusal, answer: Answer): Promise<void> {
+    if (this.#refuse === undefined) this.#write(answer)
+    else await this.#refuse(this.request, this.#next, refusal)
+  }
+
+  answer(answer: Answer): void {
+    this.#write(answer)
+    this.#resolve()
+  }
+
+  #write(answer: Answer): void {
     const ctx = this.request
-    if (this.#refuse !== undefined) {
-      await this.#refuse(ctx, this.#next, refusal)
-      return
-    }
     ctx.status = answer.status
     ctx.body = answerBody(ctx.req, answer)
     ctx.set(answerHeaders(answer, (name) => ctx.res.getHeader(name)))

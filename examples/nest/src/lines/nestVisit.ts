@@ -79,10 +79,19 @@ export class NestVisit implements Visit<NestRequest> {
 
   /** Nest's exception filters answer, as they do for every other error: the type and the length of the body are theirs to say. */
   refuse(refusal: Refusal, answer: Answer): void {
+    this.#throw(answer, refusal.error)
+  }
+
+  answer(answer: Answer): void {
+    this.#throw(answer)
+  }
+
+  #throw(answer: Answer, cause?: unknown): void {
     const headers = answerHeaders(answer, (name) => this.#response.getHeader(name))
     for (const [name, value] of Object.entries(headers))
       if (!name.startsWith('Content-')) this.#setHeader(this.#response, name, value)
-    this.#reject(new HttpException(JSON.parse(answer.body) as object, answer.status, { cause: refusal.error }))
+    const body = answer.body === '' ? '' : (JSON.parse(answer.body) as object)
+    this.#reject(new HttpException(body, answer.status, { cause }))
   }
 
   /** The client has gone, or has its answer: the guard never comes to an end, so nothing behind it runs. */

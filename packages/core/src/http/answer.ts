@@ -68,6 +68,7 @@ export const stopAnswer: Answer = {
 
 /** Headers of ours that a script of another origin may read only if a CORS layer names them. */
 const EXPOSED = [
+  ...['Location', 'Preference-Applied'],
   ...['Retry-After', 'RateLimit', 'RateLimit-Policy'],
   ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
 ]

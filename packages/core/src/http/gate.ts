@@ -7,25 +7,30 @@ import type { FairQueueOptions } from '../queue/options.js'
 import type { Outcome, Ticket } from '../queue/ticket.js'
 import { asksForEventStream } from './accept.js'
 import { Admission, type SlotTerms } from './admission.js'
-import { refusalAnswer, sendAnswer, stopAnswer, type AnswerTerms, type Message } from './answer.js'
+import { refusalAnswer, stopAnswer, type AnswerTerms, type Message } from './answer.js'
+import { readComeback, type Comeback } from './comeback.js'
 import { isLongUpload } from './drain.js'
 import { Findings } from './findings.js'
 import { lastPlaceOf, notePlace, placeIn, queuesOf, SharedPlace, type HeldPlace } from './heldPlaces.js'
 import { identify, PASS, type Identity } from './identity.js'
-import { END_ID, takeLastEventId } from './lastEventId.js'
 import type { GateOptions } from './options.js'
 import { isGranted } from './outcome.js'
+import { acceptedAnswer, placeAnswer, type AsyncTerms } from './placeAnswer.js'
+import { prefersAsync } from './prefer.js'
 import { isPreflight } from './preflight.js'
 import { isOver } from './presence.js'
 import { describeRefusal, type Refusal } from './refusal.js'
 import { isQueue, resolveHttpOptions, type ResolvedHttpOptions } from './resolvedOptions.js'
 import { SendWatch } from './sendWatch.js'
 import { mayLoseBody } from './unreadBody.js'
-import { Wait, type WaitTerms } from './wait.js'
+import { Wait, type WaitMode, type WaitTerms } from './wait.js'
 import type { Visit } from './visit.js'
 
 const BODY_TAKEN =
   'With "upload" a request must come with its body unread, or read to its end, and something before has begun to read it: while the request waits, parts of the body could get lost. Mount the queue before whatever reads.'
+
+/** A kept place has to be looked at, however soon others give theirs up. */
+const SHORTEST_KEEP_MS = 3000
 
 /**
  * Stands in front of a route: takes a place for each request, lets it wait, tells it, lets it in or refuses it, and frees the place when
@@ -60,10 +65,10 @@ export class Gate<Request> {
 
   /** Deals with one request. What comes of it is told through the visit, perhaps before this call returns. */
   handle(visit: Visit<Request>): void {
-    const { req, res } = visit
-    if (takeLastEventId(req) === END_ID && req.method === 'GET') {
-      sendAnswer(req, res, stopAnswer)
-      visit.leave()
+    const { req } = visit
+    const comeback = readComeback(req, this.#options.ticketParameter)
+    if (comeback === 'ended') {
+      visit.answer(stopAnswer)
       return
     }
     let identity: Identity | Promise<Identity>
@@ -76,12 +81,12 @@ export class Gate<Request> {
     if (identity instanceof Promise) {
       identity
         .then(
-          (known) => this.#enter(visit, known),
+          (known) => this.#enter(visit, known, comeback),
           (error: unknown) => fail(visit, error),
         )
         .catch((error: unknown) => this.#findings.behindThrew(error))
     } else {
-      this.#enter(visit, identity)
+      this.#enter(visit, identity, comeback)
     }
   }
 
@@ -90,7 +95,7 @@ export class Gate<Request> {
     if (this.#ownsQueue) await this.queue!.close(options)
   }
 
-  #enter(visit: Visit<Request>, identity: Identity): void {
+  #enter(visit: Visit<Request>, identity: Identity, comeback: Comeback | undefined): void {
     if (isOver(visit.req, visit.res)) {
       visit.leave()
       return
@@ -109,7 +114,7 @@ export class Gate<Request> {
     try {
       queue = this.#queueFor(visit.request)
       held = placeIn(queue, lastPlaceOf(visit.req))
-      if (held === undefined) ticket = this.#takePlace(queue, visit.request, identity.key)
+      if (held === undefined) ticket = this.#takePlace(queue, visit.request, identity.key, comeback)
     } catch (error) {
       fail(visit, error)
       return
@@ -117,20 +122,45 @@ export class Gate<Request> {
     if (held !== undefined) {
       this.#findings.secondWay(queue)
       visit.proceed(new SharedPlace(held))
+    } else if (comeback?.looks === true) {
+      ticket!.whenPlaced(() => this.#tellPlace(visit, queue, ticket!))
     } else if (ticket!.outcome === undefined) {
-      this.#wait(visit, queue, ticket!)
+      this.#wait(visit, queue, ticket!, comeback)
     } else {
-      this.#settle(visit, queue, ticket!, ticket!.outcome, false)
+      this.#settle(visit, queue, ticket!, ticket!.outcome, false, comeback)
     }
   }
 
-  #wait(visit: Visit<Request>, queue: FairQueueCore, ticket: Ticket): void {
+  #wait(visit: Visit<Request>, queue: FairQueueCore, ticket: Ticket, comeback: Comeback | undefined): void {
     const wait = new Wait(visit, ticket, this.#waitTerms(queue), (outcome, streamed) => {
+      if (outcome === 'accepted') {
+        const terms = this.#asyncTerms(queue)
+        ticket.keep(terms)
+        visit.answer(acceptedAnswer(visit.req, ticket, terms))
+        return
+      }
       if (outcome !== null && isGranted(outcome) && !streamed) showWait(visit.res, outcome.waitedMs)
-      this.#settle(visit, queue, ticket, outcome, streamed)
+      this.#settle(visit, queue, ticket, outcome, streamed, comeback)
     })
     if (mayLoseBody(visit.req)) this.#findings.bodyFlows(queue)
-    wait.begin(this.#asksToBeTold(visit.req))
+    wait.begin(this.#modeOf(visit.req), comeback !== undefined)
+  }
+
+  /** To who has only asked. */
+  #tellPlace(visit: Visit<Request>, queue: FairQueueCore, ticket: Ticket): void {
+    const { outcome } = ticket
+    if (outcome === undefined) visit.answer(placeAnswer(ticket, this.#asyncTerms(queue)))
+    else if (!isGranted(outcome)) this.#refuse(visit, queue, ticket, outcome, false)
+    else {
+      // The queue is switched off: the request may be sent as if there were none.
+      void outcome.release()
+      visit.answer(placeAnswer(ticket, this.#asyncTerms(queue)))
+    }
+  }
+
+  #asyncTerms(queue: FairQueueCore): AsyncTerms {
+    const { resumeGraceMs, claimMs } = this.#options
+    return { graceMs: Math.max(resumeGraceMs, SHORTEST_KEEP_MS), claimMs, livenessMs: queue.options.livenessMs }
   }
 
   #queueFor(request: Request): FairQueueCore {
@@ -139,19 +169,28 @@ export class Gate<Request> {
     throw new OptionError('queue', `The function "queue" must return a FairQueue, got ${show(queue)}.`)
   }
 
-  #takePlace(queue: FairQueueCore, request: Request, key: string | undefined): Ticket {
-    const { permits, maxWaitMs } = this.#options
+  #takePlace(queue: FairQueueCore, request: Request, key: string | undefined, comeback: Comeback | undefined): Ticket {
+    if (comeback !== undefined) {
+      const { id, looks } = comeback
+      const maxWaitMs = this.#maxWaitOf(queue, request)
+      return queue.resume(id, looks ? { key, maxWaitMs, kept: this.#asyncTerms(queue) } : { key, maxWaitMs })
+    }
+    const { permits } = this.#options
     return queue.enter({
       key,
       permits:
         typeof permits === 'function'
           ? this.#ask(queue, () => readInteger('permits', permits(request), { min: 1 }))
           : permits,
-      maxWaitMs:
-        typeof maxWaitMs === 'function'
-          ? this.#ask(queue, () => readDurationMs('maxWaitMs', maxWaitMs(request)))
-          : maxWaitMs,
+      maxWaitMs: this.#maxWaitOf(queue, request),
     })
+  }
+
+  #maxWaitOf(queue: FairQueueCore, request: Request): number | undefined {
+    const { maxWaitMs } = this.#options
+    return typeof maxWaitMs === 'function'
+      ? this.#ask(queue, () => readDurationMs('maxWaitMs', maxWaitMs(request)))
+      : maxWaitMs
   }
 
   /** A function's nonsense, or its throwing, does not cost the request its place: the default counts, and the queue's `error` tells. */
@@ -170,13 +209,15 @@ export class Gate<Request> {
     ticket: Ticket,
     outcome: Outcome | null,
     streamed: boolean,
+    comeback: Comeback | undefined,
   ): void {
     if (outcome === null) visit.leave()
     else if (isGranted(outcome)) {
       const admission = new Admission(visit, this.#slotTerms, queue, ticket, outcome)
       notePlace(visit.req, admission)
       visit.proceed(admission)
-    } else this.#refuse(visit, queue, ticket, outcome, streamed)
+    } else if (comeback?.reconnects === true && outcome.code === 'FQ_PLACE_LOST' && !streamed) visit.answer(stopAnswer)
+    else this.#refuse(visit, queue, ticket, outcome, streamed)
   }
 
   #refuse(visit: Visit<Request>, queue: FairQueueCore, ticket: Ticket, error: FairQueueError, streamed: boolean): void {
@@ -184,7 +225,8 @@ export class Gate<Request> {
     const { onRejected, printPolicy } = this.#options
     if (error.code === 'FQ_WAIT_TIMEOUT') this.#findings.heldWhileWaiting(queue, queuesOf(lastPlaceOf(req)))
     const refusal = describeRefusal(error, queue, ticket, this.#options)
-    if (onRejected !== undefined) this.#ask(queue, () => onRejected(request, refusal))
+    // A place that was taken up again by another request goes on there.
+    if (onRejected !== undefined && ticket.state !== 'moved') this.#ask(queue, () => onRejected(request, refusal))
     const connectionHeader = req.httpVersionMajor === 1
     const terms: AnswerTerms = {
       settings: queue.settings,
@@ -201,17 +243,21 @@ export class Gate<Request> {
     return typeof message === 'function' ? message(request, refusal) : message
   }
 
-  #asksToBeTold({ method, headers }: IncomingMessage): boolean {
-    const { sse } = this.#options
-    return method !== 'HEAD' && (sse === 'always' || (sse === 'auto' && asksForEventStream(headers.accept)))
+  #modeOf({ method, headers }: IncomingMessage): WaitMode {
+    const { sse, respondAsync } = this.#options
+    const asksForEvents = sse !== 'never' && asksForEventStream(headers.accept)
+    if (respondAsync === 'always' ? !asksForEvents : respondAsync === 'auto' && prefersAsync(headers['prefer']))
+      return 'accepted'
+    return method !== 'HEAD' && (sse === 'always' || asksForEvents) ? 'stream' : 'silent'
   }
 
   #waitTerms(queue: FairQueueCore): WaitTerms {
     const known = this.#terms.get(queue)
     if (known !== undefined) return known
-    const { sseFormat, statusDelayMs, heartbeatMs } = this.#options
+    const { sseFormat, statusDelayMs, resumeGraceMs, heartbeatMs } = this.#options
     const terms: WaitTerms = {
       statusDelayMs,
+      resumeGraceMs,
       heartbeatMs,
       format: sseFormat,
       statusIntervalMs: queue.options.statusIntervalMs,

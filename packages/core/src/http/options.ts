@@ -43,6 +43,21 @@ export interface HttpOptions<Request> {
    * `JSON.parse(event.data)`. `'comment'`: `: queue {…}`, which no client takes for an event, for those that refuse events they do not know.
    */
   readonly sseFormat?: SseFormatName
+  /**
+   * How long the place of a client is kept whose connection broke after it was told its ticket: it comes back by itself (`EventSource`), or with
+   * the header `Fairqueue-Ticket`, to any process. Meanwhile its turn passes it by. 0: not at all. Default 10 s.
+   */
+  readonly resumeGraceMs?: Duration
+  /** A query parameter that may bring the ticket, for clients who can set no header. Default: none. */
+  readonly ticketParameter?: string
+  /**
+   * Who gets a `202 Accepted` instead of waiting on the connection: who asks for it by `Prefer: respond-async` (`'auto'`, default), everybody who
+   * does not ask for events, nobody. `Location` is where to look at the place, at least every `resumeGraceMs` (3 s at the least); once its turn has
+   * come, the request is to be sent again with the header `Fairqueue-Ticket`, within `claimMs`.
+   */
+  readonly respondAsync?: 'auto' | 'always' | 'never'
+  /** How long a turn is held for a client that got a `202`. Greater than 0. Default 10 s. */
+  readonly claimMs?: Duration
   /** How long a handler whose client has gone keeps the place, where its end cannot be seen. 0: not at all. Default 5 s. */
   readonly abortGraceMs?: Duration
   /** How long a client that does not read keeps the place after the handler has ended the response. 0: not at all. Default 10 s. */

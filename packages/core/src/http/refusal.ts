@@ -11,6 +11,7 @@ export type RefusalCode = Extract<
   | 'FQ_STORE_UNAVAILABLE'
   | 'FQ_DRAINING'
   | 'FQ_PERMITS_EXCEED_LIMIT'
+  | 'FQ_PLACE_LOST'
 >
 
 /** All of them. */
@@ -21,6 +22,7 @@ export const refusalCodes: readonly RefusalCode[] = [
   'FQ_STORE_UNAVAILABLE',
   'FQ_DRAINING',
   'FQ_PERMITS_EXCEED_LIMIT',
+  'FQ_PLACE_LOST',
 ]
 
 /** Which status a refusal gets instead of its own; see the option `statusCode`. */
@@ -72,7 +74,10 @@ export function describeRefusal(
     code,
     status,
     message,
-    retryAfter: error.status === 400 ? null : retryAfterSeconds(retryAfterMs, terms.retryAfter, Math.random()),
+    retryAfter:
+      error.status === 400 || code === 'FQ_PLACE_LOST'
+        ? null
+        : retryAfterSeconds(retryAfterMs, terms.retryAfter, Math.random()),
     queue: queue.name,
     key: place.key,
     waitedMs: place.waitedMs,

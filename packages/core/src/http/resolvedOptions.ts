@@ -33,6 +33,10 @@ export interface ResolvedHttpOptions<Request> extends RefusalTerms {
   readonly upload: boolean
   readonly sse: 'auto' | 'always' | 'never'
   readonly sseFormat: SseFormat
+  readonly resumeGraceMs: number
+  readonly ticketParameter: string | null
+  readonly respondAsync: 'auto' | 'always' | 'never'
+  readonly claimMs: number
   readonly abortGraceMs: number
   readonly sendGraceMs: number
   readonly message: HttpOptions<Request>['message']
@@ -52,6 +56,10 @@ const known: Readonly<Record<keyof HttpOptions<unknown>, true>> = {
   upload: true,
   sse: true,
   sseFormat: true,
+  resumeGraceMs: true,
+  ticketParameter: true,
+  respondAsync: true,
+  claimMs: true,
   abortGraceMs: true,
   sendGraceMs: true,
   statusCode: true,
@@ -100,6 +108,10 @@ export function resolveHttpOptions<Request>(options: GateOptions<Request>): Reso
     upload,
     sse: readWord('sse', withDefault(options.sse, 'auto'), ['auto', 'always', 'never']),
     sseFormat: sseFormats[readWord('sseFormat', withDefault(options.sseFormat, 'universal'), formatNames)],
+    resumeGraceMs: duration('resumeGraceMs', 10_000),
+    ticketParameter: readParameter(options.ticketParameter),
+    respondAsync: readWord('respondAsync', withDefault(options.respondAsync, 'auto'), ['auto', 'always', 'never']),
+    claimMs: duration('claimMs', 10_000, 1),
     abortGraceMs: duration('abortGraceMs', 5000),
     sendGraceMs: duration('sendGraceMs', 10_000),
     statusCode: readStatusOverride(withDefault(options.statusCode, upload ? 429 : undefined)),
@@ -175,6 +187,12 @@ function readMessage<Request>(value: HttpOptions<Request>['message']): HttpOptio
   if (value === undefined || typeof value === 'string' || typeof value === 'function') return value
   if (typeof value === 'object' && value !== null) return value satisfies Message
   throw optionError('message', 'a text, an object or a function', value)
+}
+
+function readParameter(value: unknown): string | null {
+  if (value === undefined) return null
+  if (typeof value === 'string' && value !== '') return value
+  throw optionError('ticketParameter', 'the name of a query parameter', value)
 }
 
 function readPrinter(value: unknown): PolicyPrinter | null {

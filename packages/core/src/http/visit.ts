@@ -5,7 +5,7 @@ import type { Refusal } from './refusal.js'
 
 /**
  * One request at the gate, as the adapter of its framework presents it. `Request` is what the user's own functions get to see.
- * Of `proceed`, `refuse`, `leave` and `fail` exactly one is called, once, perhaps before `gate.handle()` returns.
+ * Of `proceed`, `refuse`, `answer`, `leave` and `fail` exactly one is called, once, perhaps before `gate.handle()` returns.
  */
 export interface Visit<Request> {
   readonly request: Request
@@ -23,6 +23,8 @@ export interface Visit<Request> {
   proceed(admitted: Admitted): void
   /** Send this answer, or whatever the user has put in its place. */
   refuse(refusal: Refusal, answer: Answer): void
+  /** Send this answer, which refuses nothing. The handler must not run. */
+  answer(answer: Answer): void
   /** Do nothing more: the client is gone, or has its answer. The handler must not run. */
   leave(): void
   /** One of the user's functions threw before any place was taken: to the framework's error handling. */

@@ -10,12 +10,18 @@ import type { Visit } from './visit.js'
 export interface WaitTerms extends StreamTerms {
   /** How long the response stays untouched before the first event, in milliseconds. */
   readonly statusDelayMs: number
+  /** How long the place of a client that knows its ticket outlives the connection, in milliseconds. */
+  readonly resumeGraceMs: number
 }
 
 /**
- * The outcome of a wait: the ticket's, or null when nobody is left who waits. `streamed`: the early head has been sent.
+ * The outcome of a wait: the ticket's, `accepted` when it goes on without the connection, or null when nobody is left who waits.
+ * `streamed`: the early head has been sent.
  */
-export type WaitListener = (outcome: Outcome | null, streamed: boolean) => void
+export type WaitListener = (outcome: Outcome | 'accepted' | null, streamed: boolean) => void
+
+/** How a client learns of its wait: in a stream of events, by being accepted, or not at all. */
+export type WaitMode = 'stream' | 'accepted' | 'silent'
 
 /**
  * One request's wait for its turn, between the response's untouched state and the handler. Gives the ticket up when the client goes or
@@ -29,7 +35,8 @@ export class Wait {
   readonly #headWasSent: boolean
   /** The turn comes out of another request's end: without this the handler would run in that request's `AsyncLocalStorage`. */
   readonly #context = new AsyncResource('FairQueueWait')
-  readonly #onClose = (): void => this.#nobodyWaits('The client has gone.')
+  readonly #onClose = (): void => this.#clientGone()
+  #mayComeBack = false
   #delay: Timer | undefined
   #stream: StatusStream | undefined
   #over = false
@@ -42,12 +49,24 @@ export class Wait {
     this.#headWasSent = visit.res.headersSent
   }
 
-  /** `told`: the client is told of the wait in a stream of events, if it lasts. */
-  begin(told: boolean): void {
-    const { clock, statusDelayMs } = this.#terms
+  /** `mode`: what happens if the wait lasts. `isBack`: the client knows its ticket, and has waited before. */
+  begin(mode: WaitMode, isBack: boolean): void {
     this.#visit.res.on('close', this.#onClose)
-    if (told) this.#delay = clock.setTimer(() => this.#openStream(), statusDelayMs, 'background')
+    this.#mayComeBack = isBack
+    const delayMs = isBack ? 0 : this.#terms.statusDelayMs
+    if (mode === 'stream') this.#after(delayMs, () => this.#openStream())
+    else if (mode === 'accepted') this.#after(delayMs, () => this.#accept())
     this.#ticket.whenSettled((outcome) => this.#settled(outcome))
+  }
+
+  #after(delayMs: number, then: () => void): void {
+    this.#delay = this.#terms.clock.setTimer(then, delayMs, 'background')
+  }
+
+  #accept(): void {
+    // Without a number there is nothing yet that could be kept.
+    if (this.#ticket.id === null) this.#after(Math.max(100, this.#terms.statusDelayMs), () => this.#accept())
+    else this.#end('accepted')
   }
 
   #openStream(): void {
@@ -57,6 +76,7 @@ export class Wait {
       this.#stream = new StatusStream(this.#visit, this.#ticket, this.#terms, () =>
         this.#nobodyWaits('Somebody else has answered.'),
       )
+      this.#mayComeBack = true
     } catch (error) {
       // The layers around the response threw at its head: how much of that was sent nobody knows.
       this.#terms.troubled(error)
@@ -76,13 +96,23 @@ export class Wait {
     }
   }
 
+  #clientGone(): void {
+    const { resumeGraceMs } = this.#terms
+    if (this.#over || !this.#mayComeBack || resumeGraceMs === 0 || this.#ticket.id === null) {
+      this.#nobodyWaits('The client has gone.')
+      return
+    }
+    this.#end(null)
+    this.#ticket.leave(resumeGraceMs)
+  }
+
   #nobodyWaits(why: string): void {
     if (this.#over) return
     this.#end(null)
     this.#ticket.cancel(new Error(why))
   }
 
-  #end(outcome: Outcome | null): void {
+  #end(outcome: Parameters<WaitListener>[0]): void {
     this.#over = true
     this.#delay?.cancel()
     this.#stream?.stop()

@@ -46,6 +46,10 @@ async function pass(
         sendAnswer(req, res, answer)
         resolve('refused')
       },
+      answer: (answer) => {
+        sendAnswer(req, res, answer)
+        resolve('left')
+      },
       leave: () => resolve('left'),
       fail: () => resolve('failed'),
     }
@@ -179,6 +183,7 @@ describe('A gate behind an adapter that learns of the handler only after it let 
         tellsHandlerEnd: false,
         proceed: (admitted: Admitted) => act(visit, admitted),
         refuse: () => undefined,
+        answer: () => undefined,
         leave: () => undefined,
         fail: () => undefined,
       }
@@ -284,6 +289,7 @@ describe('A gate on HTTP/2', () => {
           else res.write('begun')
         },
         refuse: () => undefined,
+        answer: () => undefined,
         leave: () => undefined,
         fail: () => undefined,
       }

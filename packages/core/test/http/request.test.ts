@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { takeLastEventId } from '../../src/http/lastEventId.js'
+import { takeTicketId } from '../../src/http/lastEventId.js'
 import { isPreflight } from '../../src/http/preflight.js'
 
 function request(method: string, headers: Readonly<Record<string, string>>): IncomingMessage {
@@ -24,10 +24,10 @@ describe('isPreflight', () => {
   })
 })
 
-describe('takeLastEventId', () => {
+describe('takeTicketId', () => {
   it('takes ids of queue events out of the request, wherever they can be read', () => {
     const req = request('GET', { Host: 'a', 'Last-Event-ID': 'q:abc', Accept: '*/*' })
-    expect(takeLastEventId(req)).toBe('q:abc')
+    expect(takeTicketId(req)).toBe('abc')
     expect(req.headers).toEqual({ host: 'a', accept: '*/*' })
     expect(req.rawHeaders).toEqual(['Host', 'a', 'Accept', '*/*'])
   })
@@ -36,7 +36,7 @@ describe('takeLastEventId', () => {
     'leaves %j alone',
     (headers) => {
       const req = request('GET', headers)
-      expect(takeLastEventId(req)).toBeUndefined()
+      expect(takeTicketId(req)).toBeUndefined()
       expect(req.rawHeaders).toEqual(Object.entries(headers).flat())
     },
   )
