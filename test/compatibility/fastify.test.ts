@@ -4,6 +4,7 @@ import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import proxy from '@fastify/http-proxy'
 import sse from '@fastify/sse'
+import files from '@fastify/static'
 import * as ai6 from 'ai'
 import type { FastifyPluginAsync } from 'fastify'
 import { FastifySSEPlugin } from 'fastify-sse-v2'
@@ -130,4 +131,30 @@ describe('Case 11: @fastify/http-proxy behind an early head', () => {
     expect(bare.status).toBeGreaterThanOrEqual(500)
     expect(finalEvent(answer)).toMatchObject({ name: 'error', data: { status: bare.status } })
   })
+})
+
+it('Case 13: a file becomes one event behind an early head on Fastify', async () => {
+  const twins = await fastifyTwins(async (app, path, config) => {
+    if (path === '/bare') await app.register(files, { root: import.meta.dirname, serve: false })
+    app.get(path, { config }, (_request, reply) => reply.sendFile('package.json'))
+  })
+  const { bare, answer } = await compare(twins)
+  expect(JSON.parse(bare.body)).toMatchObject({ name: '@fairqueue/compatibility' })
+  expect(finalEvent(answer)).toMatchObject({ name: 'response', data: { status: 200, body: JSON.parse(bare.body) } })
+})
+
+it('Case 28, B31: @fastify/cors answers a preflight while the place is taken', async () => {
+  const twins = await fastifyTwins(async (app, path, config) => {
+    if (path === '/bare') await app.register(cors, { origin: 'https://page.example' })
+    app.post(path, { config }, () => 'ran')
+  })
+  await twins.queue.acquire()
+  const preflight = await fetch(`http://127.0.0.1:${twins.port}/gated`, {
+    method: 'OPTIONS',
+    headers: { Origin: 'https://page.example', 'Access-Control-Request-Method': 'POST' },
+  })
+  expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([
+    204,
+    'https://page.example',
+  ])
 })

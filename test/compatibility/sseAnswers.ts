@@ -2,9 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { getRequestListener } from '@hono/node-server'
 import * as ai6 from 'ai'
 import * as ai5 from 'ai5'
 import { createSession } from 'better-sse'
+import { Hono } from 'hono'
+import { streamSSE } from 'hono/streaming'
 
 export type Answering = (req: IncomingMessage, res: ServerResponse) => unknown
 
@@ -33,6 +36,14 @@ async function betterSse(req: IncomingMessage, res: ServerResponse): Promise<voi
   res.end()
 }
 
+/** A whole application of another framework. */
+const hono = new Hono().all('*', (context) =>
+  streamSSE(context, async (stream) => {
+    await stream.writeSSE({ event: 'answer', data: '"Hel"' })
+    await stream.writeSSE({ event: 'answer', data: '"lo"' })
+  }),
+)
+
 async function sendResponse(res: ServerResponse, response: Response): Promise<void> {
   res.writeHead(response.status, Object.fromEntries(response.headers))
   await pipeline(Readable.fromWeb(response.body as never), res)
@@ -46,6 +57,7 @@ const eachAi = [
 /** Those that answer with events. */
 export const streams: readonly (readonly [string, Answering])[] = [
   ['better-sse', betterSse],
+  ['hono', getRequestListener(hono.fetch)],
   ...eachAi.flatMap(({ name, ai }): [string, Answering][] => [
     [
       `${name} pipeUIMessageStreamToResponse`,

@@ -65,13 +65,14 @@ export async function expressTwins(mount: (app: Express, path: string, gate: Req
   return { port: await listen(app.listen(0, '127.0.0.1')), queue: gate.queue, warnings }
 }
 
-/** Twins on Koa. */
-export async function koaTwins(answer: Middleware): Promise<Twins> {
+/** Twins on Koa, behind layers, the outermost first. */
+export async function koaTwins(answer: Middleware, ...layers: readonly Middleware[]): Promise<Twins> {
   const warnings: string[] = []
   const gate = koaFairQueue(gateOptions(warnings))
   onTestFinished(() => gate.close({ graceMs: 0 }))
   const app = new Koa()
   app.silent = true
+  for (const layer of layers) app.use(layer)
   app.use((ctx, next) => (ctx.path === '/gated' ? gate(ctx, next) : next()))
   app.use(answer)
   return { port: await listen(app.listen(0, '127.0.0.1')), queue: gate.queue, warnings }
