@@ -28,26 +28,35 @@ export const outcomeOf = (asked: Promise<string>): Promise<{ readonly text?: str
   )
 
 /**
- * Lets a client wait behind one who runs and one who waits, until the latter has gone, a heartbeat has been sent, and its turn has come.
- * `shown`: it got the whole answer, and the application could see the place in the line · `whole`: it got the whole answer · `lost`: it did not.
- * With `in silence` if it was not told of the wait.
+ * Has somebody ask who must wait behind one who runs and one who waits, until the latter has gone, heartbeats have been sent, and the turn
+ * has come.
+ */
+export async function letWait<Answer>(site: Site, ask: () => Promise<Answer>, heartbeats = 1): Promise<Answer> {
+  const { queue } = site.gate
+  const holder = await queue.acquire()
+  const ahead = queue.enter()
+  ahead.granted.catch(() => undefined)
+  const asked = ask()
+  // Until it is awaited below.
+  asked.catch(() => undefined)
+  await site.untilWaiting(2)
+  await site.clock.advance(0)
+  ahead.cancel()
+  await site.clock.advance(1000)
+  await site.clock.advance(15_000 * heartbeats)
+  await holder.release()
+  return asked
+}
+
+/**
+ * What a client makes of a wait. `shown`: it got the whole answer, and the application could see the place in the line · `whole`: it got the
+ * whole answer · `lost`: it did not. With `in silence` if it was not told of the wait.
  */
 export async function measureWait(client: Client, name: WaitName): Promise<Finding> {
   const site = await Site.open(waits[name])
   try {
-    const { queue } = site.gate
-    const holder = await queue.acquire()
-    const ahead = queue.enter()
-    ahead.granted.catch(() => undefined)
     let shown = ''
-    const asked = outcomeOf(client.ask(site.url, (text) => (shown += text)))
-    await site.untilWaiting(2)
-    await site.clock.advance(0)
-    ahead.cancel()
-    await site.clock.advance(1000)
-    await site.clock.advance(15_000)
-    await holder.release()
-    const { text, error } = await asked
+    const { text, error } = await letWait(site, () => outcomeOf(client.ask(site.url, (more) => (shown += more))))
     const told = site.written !== ''
     if (text !== ANSWER) return { cell: 'lost', reason: error ?? text }
     if (told) expectWait(site.written)

@@ -112,8 +112,10 @@ export function pageTests(start: StartChat): void {
       expect(running.wasLeft).toBe(true)
       await says(last, /^Answering/)
       await server.untilCounts(1, 0)
-      const heardOut = model.conversations.filter(({ wasLeft }) => !wasLeft)
-      expect(heardOut.map(({ question }) => question)).toEqual(['Who stays?'])
+      // The page is told of the turn before the model is asked.
+      await eventually(() =>
+        model.conversations.filter(({ wasLeft }) => !wasLeft).map(({ question }) => question),
+      ).toEqual(['Who stays?'])
     })
 
     it('shows what comes from outside as text, whatever it looks like', async () => {

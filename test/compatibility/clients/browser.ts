@@ -18,7 +18,11 @@ export async function closeBrowser(): Promise<void> {
 }
 
 /** Runs an application in a page; what it rejects with comes out as it was, for errors lose their members on the way. */
-async function inPage(url: string, application: string, show: (text: string) => void): Promise<string> {
+export async function inPage(
+  url: string,
+  application: string,
+  show: (text: string) => void = () => undefined,
+): Promise<string> {
   const { page } = await (launched ??= launch())
   showing = show
   await page.goto(url)
