@@ -31,12 +31,12 @@ if free > 0 and waitingCount > 0 then
         if key ~= '' then put(member) end
       elseif permits > limit then
         passedOver = passedOver + 1
-      elseif permits > free then
-        blocked = true
-        break
       elseif key ~= '' and standsAside(key, member) then
         chunk = 100
         removed[#removed + 1] = member
+      elseif permits > free then
+        blocked = true
+        break
       else
         if key ~= '' then put(member, ':1:') end
         free = free - permits

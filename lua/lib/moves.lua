@@ -55,7 +55,10 @@ if applies and string.find(flags, 'm', 1, true) then
       else
         moved[index] = 'm'
         local generation = tonumber(string.match(found, '^%d+:[^:]+:[^.]+%.[^.:]+%.(%d+)')) or 0
-        local member = string.format('%s:%s:%s.%s.%d:%d:%s', number, instance, place, secret, generation + 1, permitsOf(found), key)
+        local permits = permitsOf(found)
+        -- Nobody counted it while it was aside.
+        if permits > 1 then weighted = 1 end
+        local member = string.format('%s:%s:%s.%s.%d:%d:%s', number, instance, place, secret, generation + 1, permits, key)
         local entry = '=' .. member .. '/' .. string.format('%d', math.max(0, serverUs - tonumber(number)) / 1000) .. '/'
         redis.call('ZREM', aside, found)
         if capped ~= 0 then put(found) end

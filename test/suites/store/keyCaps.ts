@@ -52,6 +52,24 @@ export function keyCapsTests(makeWorld: MakeWorld): void {
     expect(await instances[1]!.status()).toMatchObject({ running: 0, waiting: 0, grants: 8 })
   })
 
+  test('who stands before all others and may not run for its key holds up nobody, however many permits it needs', async () => {
+    const world = makeWorld()
+    const queue = await world.queue({ concurrency: 3, maxWaitMs: '1m' })
+    const running = await queue.acquire({ key: 'a', permits: 2 })
+    const large = queue.enter({ key: 'a', permits: 2 })
+    await world.settled()
+    const other = queue.enter({ key: 'b' })
+    await world.settled()
+    expect(statesOf([large, other])).toEqual(['waiting', 'waiting'])
+    await queue.configure({ perKey: { concurrency: 1 } })
+    await world.settled()
+    expect(statesOf([large, other])).toEqual(['waiting', 'granted'])
+    await running.release()
+    await world.settled()
+    expect(large.state).toBe('granted')
+    await releaseAll(world, [large, other])
+  })
+
   test('tickets without a key have no cap', async () => {
     const world = makeWorld()
     const queue = await world.queue({ concurrency: 5, perKey: { concurrency: 1, maxQueueSize: 0 } })

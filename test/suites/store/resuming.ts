@@ -86,6 +86,25 @@ export function resumeTests(makeWorld: MakeWorld): void {
     expect(await b.status()).toMatchObject({ running: 0, waiting: 0 })
   })
 
+  test('a place for two permits takes two when it comes back into an empty queue', async () => {
+    const world = makeWorld()
+    const [a, b] = (await queues(world, 2, { ...options, concurrency: 2 })) as [FairQueue, FairQueue]
+    const lease = await a.acquire({ permits: 2 })
+    const large = a.enter({ permits: 2 })
+    await world.settled()
+    large.leave(10_000)
+    await world.settled()
+    await lease.release()
+    await world.settled()
+    const again = b.resume(large.id!)
+    await world.settled()
+    const next = b.enter()
+    await world.settled()
+    expect(statesOf([again, next])).toEqual(['granted', 'waiting'])
+    await release(again)
+    await release(next)
+  })
+
   test('a place that is not taken up again in time is given up', async () => {
     const { world, a, b, waiting } = await openLine(makeWorld)
     const [first] = waiting

@@ -60,7 +60,7 @@ export interface ConfigureArguments {
  */
 export const configure: Script = {
   name: 'configure',
-  sha1: 'bfd1039d2c7c0051e3d3a6ce69e91a6510512153',
+  sha1: '87ac97f17c5f41c68625e586a08822f8e43bebe6',
   keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'standing', 'livenessMs', 'terms', 'channel', 'changeId', 'ifVersion', 'values', 'by'],
   lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
@@ -369,12 +369,12 @@ if free > 0 and waitingCount > 0 then
         if key ~= '' then put(member) end
       elseif permits > limit then
         passedOver = passedOver + 1
-      elseif permits > free then
-        blocked = true
-        break
       elseif key ~= '' and standsAside(key, member) then
         chunk = 100
         removed[#removed + 1] = member
+      elseif permits > free then
+        blocked = true
+        break
       else
         if key ~= '' then put(member, ':1:') end
         free = free - permits
@@ -531,7 +531,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '5291af098b38dcc62174b52172adda6e71ce8f45',
+  sha1: '8fb78b37581677be215103d02baf2747439c19d0',
   keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'batch', 'standing', 'flags', 'livenessMs', 'terms', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
@@ -872,7 +872,9 @@ if applies and string.find(flags, 'm', 1, true) then
       else
         moved[index] = 'm'
         local generation = tonumber(string.match(found, '^%d+:[^:]+:[^.]+%.[^.:]+%.(%d+)')) or 0
-        local member = string.format('%s:%s:%s.%s.%d:%d:%s', number, instance, place, secret, generation + 1, permitsOf(found), key)
+        local permits = permitsOf(found)
+        if permits > 1 then weighted = 1 end
+        local member = string.format('%s:%s:%s.%s.%d:%d:%s', number, instance, place, secret, generation + 1, permits, key)
         local entry = '=' .. member .. '/' .. string.format('%d', math.max(0, serverUs - tonumber(number)) / 1000) .. '/'
         redis.call('ZREM', aside, found)
         if capped ~= 0 then put(found) end
@@ -1026,12 +1028,12 @@ if free > 0 and waitingCount > 0 then
         if key ~= '' then put(member) end
       elseif permits > limit then
         passedOver = passedOver + 1
-      elseif permits > free then
-        blocked = true
-        break
       elseif key ~= '' and standsAside(key, member) then
         chunk = 100
         removed[#removed + 1] = member
+      elseif permits > free then
+        blocked = true
+        break
       else
         if key ~= '' then put(member, ':1:') end
         free = free - permits
