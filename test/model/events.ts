@@ -79,6 +79,24 @@ const callersWith = (keys: fc.Arbitrary<string | undefined>) => [
   },
   {
     weight: 4,
+    arbitrary: event('leave', index, async (play, at) => {
+      const ticket = pick(
+        own(play, ({ waits, absent, ticket: { id } }) => waits && !absent && id !== null),
+        at,
+      )
+      if (ticket !== undefined) await play.world.leave(ticket)
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: onAwake('come back', index, async (play, process, at) => {
+      const gone = play.world.promises.tickets.filter(({ absent, waits }) => absent && waits)
+      const ticket = pick(gone, at)
+      if (ticket !== undefined) await play.world.resume(ticket, process)
+    }),
+  },
+  {
+    weight: 4,
     arbitrary: onAwake(
       'configure',
       fc.oneof(

@@ -13,12 +13,22 @@ export class ModelTicket<Owner> {
   readonly name: string
   /** Its key in the queue; its own name where it shares none. */
   readonly key: string
-  readonly owner: Owner
+  /** The process that it belongs to. */
+  owner: Owner
+  /** The process whose place it is in the store: until it has gone over, the one before. */
+  holder: Owner
   readonly permits: number
   readonly maxWaitMs: number | undefined
   ticket!: Ticket
   lease: Lease | undefined
   ending: Ending | undefined
+
+  /** Its client has gone, and has not come back. */
+  absent = false
+  /** How often its place went over in the store. */
+  moves = 0
+  /** Those that had its place before. */
+  readonly earlier: Set<Ticket> = new Set<Ticket>()
 
   /** What its store calls it. */
   slotName: string | undefined
@@ -27,8 +37,14 @@ export class ModelTicket<Owner> {
     this.name = name
     this.key = key
     this.owner = owner
+    this.holder = owner
     this.permits = permits
     this.maxWaitMs = maxWaitMs
+  }
+
+  /** Its client has come back, and the store has not been told, or never will. */
+  get isComing(): boolean {
+    return this.moves < this.earlier.size
   }
 
   /** It has been neither let in nor ended, as far as anybody has been told. */
@@ -67,6 +83,7 @@ export class Promises<Owner> {
   watch(queue: FairQueue): void {
     queue.on('granted', (event) => {
       const ticket = this.#of(event.ticket)
+      if (ticket.earlier.has(event.ticket)) throw this.broken(`${ticket.name} was granted where it had been left`)
       if (ticket.ending !== undefined)
         throw this.broken(`${ticket.name} was granted after it had ended (${ticket.ending})`)
       if (ticket.lease !== undefined) throw this.broken(`${ticket.name} was granted twice`)
@@ -78,6 +95,8 @@ export class Promises<Owner> {
     for (const ending of endings) {
       queue.on(ending, (event) => {
         const ticket = this.#of(event.ticket)
+        // Nobody has told it yet that it goes on elsewhere.
+        if (ticket.earlier.has(event.ticket)) return
         if (ticket.ending !== undefined)
           throw this.broken(`${ticket.name} ended twice: ${ticket.ending}, then ${ending}`)
         ticket.ending = ending
@@ -105,6 +124,17 @@ export class Promises<Owner> {
     ticket.slotName = (ticket.ticket.slot as { readonly ticket?: string } | undefined)?.ticket
   }
 
+  /** Its client comes back, here or elsewhere. */
+  resume(queue: FairQueue, owner: Owner, ticket: ModelTicket<Owner>): void {
+    const { id } = ticket.ticket
+    ticket.earlier.add(ticket.ticket)
+    ticket.owner = owner
+    ticket.absent = false
+    this.#entering.push(ticket)
+    ticket.ticket = queue.resume(id!, { key: ticket.key })
+    this.#entering.pop()
+  }
+
   /** Throws what went wrong in a callback. */
   check(): void {
     if (this.fault !== undefined) throw this.fault
@@ -128,7 +158,8 @@ export class Promises<Owner> {
 
   /** Events of a ticket may come before whoever enters it has it in hand. */
   #of(ticket: Ticket): ModelTicket<Owner> {
-    const known = this.tickets.find((other) => other.ticket === ticket) ?? this.#entering.at(-1)
+    const known =
+      this.tickets.find((other) => other.ticket === ticket || other.earlier.has(ticket)) ?? this.#entering.at(-1)
     if (known === undefined) throw this.broken(`an event of a ticket that nobody entered: ${ticket.id}`)
     return known
   }

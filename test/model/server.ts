@@ -41,6 +41,8 @@ export interface Member {
 export interface Snapshot {
   /** The line. */
   readonly waiting: readonly Member[]
+  /** Whose client has gone. */
+  readonly aside: readonly Member[]
   /** Who is parked because its key is at its cap. */
   readonly parked: readonly Member[]
   readonly running: readonly Member[]
@@ -222,15 +224,16 @@ export class ModelServer {
       .zrange(keyOf('running'), '0', '-1')
       .zrange(keyOf('instances'), '0', '-1')
       .zrange(keyOf('parked'), '0', '-1')
+      .zrange(keyOf('aside'), '0', '-1')
       .eval(script.lua, keyNames.length, ...keyNames.map((name) => keyOf(name as KeyName)), '0')
       .exec()
   }
 
   #readLook(looks: [error: Error | null, result: unknown][]): void {
-    const [waiting, running, instances, parked, status] = looks.map(([error, value]) => {
+    const [waiting, running, instances, parked, aside, status] = looks.map(([error, value]) => {
       if (error !== null) throw error
       return value
-    }) as [string[], string[], string[], string[], string[]]
+    }) as [string[], string[], string[], string[], string[], string[]]
     const news = (status[6] ? JSON.parse(status[6]) : {}) as {
       inForce?: { concurrency: string; leaseMs: string; perKey: string }
     }
@@ -240,6 +243,7 @@ export class ModelServer {
     this.snapshot = {
       waiting: read(waiting),
       parked: read(parked),
+      aside: read(aside),
       running: read(running),
       instances: new Set(instances.filter((id) => id !== '~')),
       epoch: status[0] === '0' ? '' : (status[0] ?? ''),

@@ -127,9 +127,9 @@ export class StorePromises {
     this.#rolledBackTo = run
     for (const [ticket, place] of this.#places) {
       if (ticket.ending !== undefined) continue
-      if (place.told) this.#standings.get(ticket.owner)!.isAway = true
+      if (place.told) this.#standings.get(ticket.holder)!.isAway = true
       // Also who has not been told yet: the answer may be on its way.
-      if (everything) this.#unheard.add(ticket.owner)
+      if (everything) this.#unheard.add(ticket.holder)
     }
     // An arrival whose reply and store were lost is numbered anew.
     for (const place of this.#places.values()) place.mayBeForgotten = !place.told
@@ -150,7 +150,9 @@ export class StorePromises {
     if (word === 'ok' && process !== undefined) this.#standings.get(process)!.epoch = epoch
     if (name === 'rejoin' || word === 'stale' || kept === '') return
     const [, first, words = ''] = kept.split(' ')
-    const acquires = rest.slice(Number(named['releases']) + Number(named['cancels']))
+    const acquires = rest
+      .slice(Number(named['releases']) + Number(named['cancels']))
+      .filter((operation) => !operation.startsWith('-'))
     let number = Number(first)
     for (const [index, operation] of acquires.entries()) {
       if (!'gq'.includes(words[index] ?? '-')) continue
@@ -212,6 +214,7 @@ export class StorePromises {
     if (inForce?.limit !== limit || inForce.keyLimit !== keyLimit)
       this.#limits.push({ fromStep: this.#step, limit, keyLimit })
 
+    this.#noteMoves(after)
     this.#noteAcceptances(after)
     this.#notePutBack(after)
     const started = after.running.filter((member) => !before.running.some(({ text }) => text === member.text))
@@ -247,16 +250,22 @@ export class StorePromises {
   check(): void {
     this.#promises.check()
     const { nowMs } = this.#time
-    const { waiting, parked, running } = this.#look()
+    const { waiting, parked, aside, running } = this.#look()
     for (const ticket of this.#promises.tickets) {
-      const { owner } = ticket
+      const { holder: owner } = ticket
       const place = this.#places.get(ticket)
       if (place === undefined || !owner.awake || this.#standings.get(owner)!.isAway || this.isDoubtful(owner)) continue
       const leaseIsOver = nowMs >= place.capMs
       if (ticket.holds && !holds(running, ticket) && !this.#isCutShort(place)) {
         throw new Broken(`${ticket.name} runs, and the store does not hold its permits any more`)
       }
-      if (ticket.waits && place.told && !holds([...running, ...waiting, ...parked], ticket) && !leaseIsOver) {
+      if (
+        ticket.waits &&
+        !ticket.isComing &&
+        place.told &&
+        !holds([...running, ...waiting, ...parked, ...aside], ticket) &&
+        !leaseIsOver
+      ) {
         throw new Broken(`${ticket.name} waits, and the store has lost it`)
       }
     }
@@ -308,8 +317,8 @@ export class StorePromises {
 
   get #isUnaware(): boolean {
     return this.#promises.tickets.some(
-      ({ owner, ending }) =>
-        ending === undefined && this.#unheard.has(owner) && !(owner.dead && this.isDoubtful(owner)),
+      ({ holder, ending }) =>
+        ending === undefined && this.#unheard.has(holder) && !(holder.dead && this.isDoubtful(holder)),
     )
   }
 
@@ -340,8 +349,18 @@ export class StorePromises {
     }
   }
 
+  /** Places that have gone over to where their client came back. */
+  #noteMoves({ waiting, parked, running }: Snapshot): void {
+    for (const { name, text } of [...waiting, ...parked, ...running]) {
+      const ticket = this.#promises.find(name)
+      if (ticket === undefined) continue
+      ticket.moves = Math.max(ticket.moves, Number(/^[^:]+:[^:]+:[^.]+\.[^.:]+\.(\d+):/.exec(text)?.[1] ?? 0))
+      if (!ticket.isComing) ticket.holder = ticket.owner
+    }
+  }
+
   /** Memory was lost since, or its process taken for dead: it may have asked anew. */
-  #mayStandTwice({ owner }: Ticket, { acceptedAtStep }: Place): boolean {
+  #mayStandTwice({ holder: owner }: Ticket, { acceptedAtStep }: Place): boolean {
     return this.#lossAtStep > acceptedAtStep || this.isDoubtful(owner) || this.#standings.get(owner)!.isAway
   }
 
@@ -361,8 +380,8 @@ export class StorePromises {
   }
 
   /** A grant that nobody heard of in time was taken back, and its ticket waits again. */
-  #notePutBack({ waiting, parked }: Snapshot): void {
-    for (const member of [...waiting, ...parked]) {
+  #notePutBack({ waiting, parked, aside }: Snapshot): void {
+    for (const member of [...waiting, ...parked, ...aside]) {
       const ticket = this.#promises.find(member.name)
       const place = ticket && this.#places.get(ticket)
       if (place?.number !== member.number) continue
@@ -402,11 +421,15 @@ export class StorePromises {
   /** Whoever arrived before this one runs, or has run, or is gone, or is in no position to (promise 2). */
   #checkOrder(ticket: Ticket, place: Place, after: Snapshot): void {
     const mayRun = mayRunOf(after)
-    for (const [other, { arrival, grantedAtStep, mayBeForgotten }] of this.#places) {
+    for (const [other, { arrival, number, acceptedAtStep, grantedAtStep, mayBeForgotten }] of this.#places) {
       if (arrival >= place.arrival || other.ending !== undefined || grantedAtStep >= 0 || mayBeForgotten) continue
+      // With its memory the server lost how far numbers had come, and its clock had gone back, too.
+      if (number > place.number && this.#lossAtStep > acceptedAtStep) continue
       // It passed while the queue was switched off.
       if (other.runs && !other.holds) continue
-      if (other.owner.dead || this.isDoubtful(other.owner) || other.permits > after.limit) continue
+      if (other.holder.dead || this.isDoubtful(other.holder) || other.permits > after.limit) continue
+      // Its client is not there (R24).
+      if (holds(after.aside, other) || (other.isComing && !holds(after.waiting, other))) continue
       // Its key is at its cap (R22).
       if (!mayRun.has(other.name) && other.key !== ticket.key) continue
       throw new Broken(`order: ${ticket.name} overtakes ${other.name}`)

@@ -18,6 +18,6 @@ export function describe(
   return [
     `  ${nowMs.toFixed(0)} ${who} ${call.script.name} ${batch ?? ''} ${flags ?? ''} ${rest.join(' ')}`,
     `    → ${JSON.stringify(reply).replace(/"\{.*\}"/, '{settings}')} hints ${told}`,
-    `    store: runs ${names(after.running)} waits ${names(after.waiting)} aside ${names(after.parked)} limit ${after.limit} per key ${after.keyLimit}`,
+    `    store: runs ${names(after.running)} waits ${names(after.waiting)} parked ${names(after.parked)} aside ${names(after.aside)} limit ${after.limit} per key ${after.keyLimit}`,
   ].join('\n')
 }

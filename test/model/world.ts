@@ -11,6 +11,9 @@ import { StoreTime } from './storeTime.js'
 import { describe } from './trace.js'
 import { traced } from './traced.js'
 
+/** For how long a place is kept whose client has gone. */
+const COME_BACK_MS = 2000
+
 /** Far from any real date, so that nothing of it expires by real time. */
 const START_MS = 2_000_000_000_000
 
@@ -31,8 +34,9 @@ export class World {
 
   constructor(server: ModelServer, options: Partial<FairQueueOptions> = {}) {
     this.server = server
-    server.nameOf = (instance, ticket) =>
-      this.promises.tickets.find(({ owner, slotName }) => owner.id === instance && slotName === ticket)?.name
+    server.nameOf = (_instance, ticket) =>
+      this.promises.tickets.find(({ slotName }) => slotName !== undefined && secretOf(slotName) === secretOf(ticket))
+        ?.name
     this.#options = options
     this.promises = new Promises((ticket) => this.watch.granted(ticket))
     this.watch = new StorePromises(
@@ -91,6 +95,19 @@ export class World {
 
   async cancel(ticket: ModelTicket<ModelProcess>): Promise<void> {
     ticket.ticket.cancel()
+    await breathe()
+  }
+
+  /** Its client goes, and may come back for a while. */
+  async leave(ticket: ModelTicket<ModelProcess>): Promise<void> {
+    ticket.absent = true
+    ticket.ticket.leave(COME_BACK_MS)
+    await breathe()
+  }
+
+  /** Its client comes back, through any process. */
+  async resume(ticket: ModelTicket<ModelProcess>, process: ModelProcess): Promise<void> {
+    this.promises.resume(process.queue, process, ticket)
     await breathe()
   }
 
@@ -294,4 +311,9 @@ export class World {
     this.#nowMs = nowMs
     for (const { clock } of this.processes) clock.moveTo(nowMs)
   }
+}
+
+/** `index.secret`, and how often it was moved: the secret stays. */
+function secretOf(slotName: string): string | undefined {
+  return slotName.split('.')[1]
 }
