@@ -34,7 +34,7 @@ local declaring, rejoining = false, true
 seq = math.max(seq, fence)
 sweepAt = 0
 local firstRunning = tickets + lines
-local given = {}
+local given, taken = {}, {}
 for index = tickets, #ARGV do
   local member = ARGV[index]
   local isRunning = index >= firstRunning
@@ -59,6 +59,7 @@ for index = tickets, #ARGV do
     end
   end
 end
+--@include told
 
 local otherGrants, nudge = {}, complete == 1
 if complete == 1 then

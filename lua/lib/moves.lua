@@ -97,13 +97,6 @@ if applies and string.find(flags, 'm', 1, true) then
       end
     end
   end
-  -- Whoever had it is told with its next answer, whatever becomes of the hint.
-  for owner, list in pairs(taken) do
-    local theirs = redis.call('HGET', state, 'kept:' .. owner)
-    if theirs then
-      local separator = string.find(theirs, '^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* ') and ',' or ' '
-      change('kept:' .. owner, theirs .. separator .. '*' .. table.concat(list, ',*'))
-    end
-  end
+  --@include told
 end
 if absent ~= 0 and redis.call('EXISTS', aside) == 0 then absent = 0 end

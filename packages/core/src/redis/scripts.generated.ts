@@ -531,7 +531,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '8fb78b37581677be215103d02baf2747439c19d0',
+  sha1: '789d1561501189a42737c09b78d4067228300f2e',
   keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'batch', 'standing', 'flags', 'livenessMs', 'terms', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
@@ -911,13 +911,13 @@ if applies and string.find(flags, 'm', 1, true) then
       end
     end
   end
-  for owner, list in pairs(taken) do
-    local theirs = redis.call('HGET', state, 'kept:' .. owner)
-    if theirs then
-      local separator = string.find(theirs, '^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* ') and ',' or ' '
-      change('kept:' .. owner, theirs .. separator .. '*' .. table.concat(list, ',*'))
-    end
+for owner, list in pairs(taken) do
+  local theirs = redis.call('HGET', state, 'kept:' .. owner)
+  if theirs then
+    local separator = string.find(theirs, '^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* ') and ',' or ' '
+    change('kept:' .. owner, theirs .. separator .. '*' .. table.concat(list, ',*'))
   end
+end
 end
 if absent ~= 0 and redis.call('EXISTS', aside) == 0 then absent = 0 end
 if not repeated then
@@ -1272,7 +1272,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '344420185a0e5469e9c50027aa74a1f971d3a9f9',
+  sha1: '814c82f2fc8b8b153dd6ba67179e33da4318911e',
   keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'batch', 'standing', 'livenessMs', 'terms', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
@@ -1526,7 +1526,7 @@ end
 seq = math.max(seq, fence)
 sweepAt = 0
 local firstRunning = tickets + lines
-local given = {}
+local given, taken = {}, {}
 for index = tickets, #ARGV do
   local member = ARGV[index]
   local isRunning = index >= firstRunning
@@ -1544,6 +1544,11 @@ for _, set in ipairs({ waiting, aside, parked }) do
         isLatest = false
       else
         redis.call('ZREM', set, other)
+        local owner = ownerOf(other)
+        if owner ~= instance then
+          taken[owner] = taken[owner] or {}
+          table.insert(taken[owner], other)
+        end
         if capped ~= 0 and set ~= aside then put(other) end
       end
     end
@@ -1562,6 +1567,13 @@ end
       redis.call('ZADD', waiting, number, member)
       if capped ~= 0 then put(member, ':2:') end
     end
+  end
+end
+for owner, list in pairs(taken) do
+  local theirs = redis.call('HGET', state, 'kept:' .. owner)
+  if theirs then
+    local separator = string.find(theirs, '^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* ') and ',' or ' '
+    change('kept:' .. owner, theirs .. separator .. '*' .. table.concat(list, ',*'))
   end
 end
 local otherGrants, nudge = {}, complete == 1
