@@ -9,10 +9,8 @@ export interface RawResponse {
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** All values of a header, joined by `, `; undefined if it is not there. */
   header(this: void, name: string): string | undefined
-  /** The body without its framing. */
+  /** The body without its framing: into which chunks Node puts what is written is its own affair, and differs between its versions. */
   readonly body: string
-  /** The chunks of a chunked body; empty for any other. */
-  readonly chunks: readonly string[]
 }
 
 /** An HTTP/1.1 client that hides nothing: it sends and shows bytes, and leaves when and how the test wants. */
@@ -55,6 +53,13 @@ export class RawClient {
   get #bytes(): Buffer {
     if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)]
     return this.#chunks[0] ?? Buffer.alloc(0)
+  }
+
+  /** What has come of the next response if it is chunked: its body in whole chunks, and whether that is all of it. */
+  get unfinished(): { readonly body: string; readonly complete: boolean } {
+    const text = this.#bytes.toString('latin1')
+    const { body, end } = readChunks(text, text.indexOf('\r\n\r\n') + 4)
+    return { body: Buffer.from(body, 'latin1').toString('utf8'), complete: end !== undefined }
   }
 
   send(bytes: string | Uint8Array): this {
@@ -130,12 +135,10 @@ export class RawClient {
     const bodyStart = headEnd + 4
     const framed = this.#readBody(text, bodyStart, method === 'HEAD' || status === '204' || status === '304', header)
     if (framed === undefined) return undefined
-    const { chunks, end, chunked } = framed
-    const utf8 = chunks.map((chunk) => Buffer.from(chunk, 'latin1').toString('utf8'))
-    const body = Buffer.from(chunks.join(''), 'latin1').toString('utf8')
+    const body = Buffer.from(framed.body, 'latin1').toString('utf8')
     return {
-      response: { status: Number(status), statusText: statusText!, headers, header, body, chunks: chunked ? utf8 : [] },
-      rest: this.#bytes.subarray(end),
+      response: { status: Number(status), statusText: statusText!, headers, header, body },
+      rest: this.#bytes.subarray(framed.end),
     }
   }
 
@@ -144,30 +147,33 @@ export class RawClient {
     start: number,
     empty: boolean,
     header: (name: string) => string | undefined,
-  ): { chunks: string[]; end: number; chunked: boolean } | undefined {
-    if (empty) return { chunks: [], end: start, chunked: false }
-    if (header('transfer-encoding') === 'chunked') return readChunks(text, start)
+  ): { body: string; end: number } | undefined {
+    if (empty) return { body: '', end: start }
+    if (header('transfer-encoding') === 'chunked') {
+      const { body, end } = readChunks(text, start)
+      return end === undefined ? undefined : { body, end }
+    }
     const length = header('content-length')
-    if (length === undefined)
-      return this.#ended ? { chunks: [text.slice(start)], end: text.length, chunked: false } : undefined
+    if (length === undefined) return this.#ended ? { body: text.slice(start), end: text.length } : undefined
     const end = start + Number(length)
-    return text.length >= end ? { chunks: [text.slice(start, end)], end, chunked: false } : undefined
+    return text.length >= end ? { body: text.slice(start, end), end } : undefined
   }
 }
 
-function readChunks(text: string, start: number): { chunks: string[]; end: number; chunked: true } | undefined {
-  const chunks: string[] = []
+/** The whole chunks from `start` on, joined, and the end of the last one; undefined as long as that has not come. */
+function readChunks(text: string, start: number): { body: string; end: number | undefined } {
+  let body = ''
   for (let at = start; ;) {
     const lineEnd = text.indexOf('\r\n', at)
-    if (lineEnd < 0) return undefined
+    if (lineEnd < 0) return { body, end: undefined }
     const size = Number.parseInt(text.slice(at, lineEnd), 16)
     if (Number.isNaN(size)) throw new Error(`Broken chunk framing: ${JSON.stringify(text.slice(at, at + 80))}`)
     const end = lineEnd + 2 + size
-    if (text.length < end + 2) return undefined
+    if (text.length < end + 2) return { body, end: undefined }
     if (text.slice(end, end + 2) !== '\r\n')
       throw new Error(`Broken chunk framing: ${JSON.stringify(text.slice(at, at + 80))}`)
-    if (size === 0) return { chunks, end: end + 2, chunked: true }
-    chunks.push(text.slice(lineEnd + 2, end))
+    if (size === 0) return { body, end: end + 2 }
+    body += text.slice(lineEnd + 2, end)
     at = end + 2
   }
 }

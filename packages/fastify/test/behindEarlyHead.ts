@@ -2,10 +2,8 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { FairQueue } from '@fairqueue/core'
 import { fairQueue, type FairQueueRouteOptions } from '@fairqueue/fastify'
 import type { RawClient, RawResponse } from '@fairqueue/test/kit/rawHttp'
+import { afterWait } from '@fairqueue/test/suites/adapter/twins'
 import { asksForEvents, closing, openSite, type Site } from './site.js'
-
-/** The event that ends the wait; what follows is the handler's. */
-const ADMITTED = '"state":"admitted"'
 
 /** Declares a route with `config`, at `path`. */
 export type Mount = (
@@ -50,8 +48,8 @@ export async function openTwins(mount: Mount, options: FastifyServerOptions = {}
 export interface Comparison {
   readonly gated: RawResponse
   readonly bare: RawResponse
-  /** The body after the wait's events, and its chunks. */
-  readonly answer: { readonly body: string; readonly chunks: readonly string[] }
+  /** What is the handler's of the gated body. */
+  readonly answer: { readonly body: string }
   /** What was logged for `/gated`, but not for `/bare`. */
   readonly warnings: readonly string[]
 }
@@ -64,10 +62,8 @@ export async function compare(mount: Mount, headers: Readonly<Record<string, str
   const client = await twins.enter('GET', headers)
   const gated = await client.response()
   client.leave()
-  const admitted = gated.chunks.findIndex((chunk) => chunk.includes(ADMITTED))
-  const chunks = gated.chunks.slice(admitted + 1)
   const warnings = twins.warnings.filter((warning) => !usual.has(warning))
-  return { gated, bare, answer: { chunks, body: chunks.join('') }, warnings }
+  return { gated, bare, answer: { body: afterWait(gated.body) }, warnings }
 }
 
 /** The one event that an answer became. */

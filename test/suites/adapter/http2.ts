@@ -4,6 +4,7 @@ import type { FairQueue } from '@fairqueue/core'
 import { Http2Client, type Http2Request } from '../../kit/http2Client.js'
 import type { Adapter, AdapterOptions, Handler } from './adapter.js'
 import { asksForEvents, deferred, eventually, openGate, openSite, runningIs, waitingIs } from './site.js'
+import { afterWait } from './twins.js'
 
 const EVENTS = ['data: a\n\n', 'data: b\n\n']
 const sse = { 'Content-Type': 'text/event-stream' }
@@ -38,8 +39,7 @@ export function http2Tests(adapter: Adapter): void {
     await holder.release()
     await told.ended
     await runningIs(queue, 0)
-    const admitted = told.body.indexOf('"state":"admitted"')
-    return { bare, told, answer: told.body.slice(told.body.indexOf('\n\n', admitted) + 2) }
+    return { bare, told, answer: afterWait(told.body) }
   }
 
   it.each<[string, Handler]>([

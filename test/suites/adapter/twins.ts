@@ -66,8 +66,8 @@ export async function openTwins(adapter: Adapter, plan: TwinsPlan): Promise<Twin
 export interface Comparison {
   readonly gated: RawResponse
   readonly bare: RawResponse
-  /** The body after the wait's events, and its chunks. */
-  readonly answer: { readonly body: string; readonly chunks: readonly string[] }
+  /** What is the handler's of the gated body. */
+  readonly answer: { readonly body: string }
   readonly warnings: readonly string[]
 }
 
@@ -77,9 +77,14 @@ export async function askBoth(twins: Twins): Promise<Comparison> {
   const client = await twins.enter()
   const gated = await client.response()
   client.leave()
-  const admitted = gated.chunks.findIndex((chunk) => chunk.includes(ADMITTED))
-  const chunks = gated.chunks.slice(admitted + 1)
-  return { gated, bare, answer: { chunks, body: chunks.join('') }, warnings: twins.warnings }
+  return { gated, bare, answer: { body: afterWait(gated.body) }, warnings: twins.warnings }
+}
+
+/** What follows the events of a wait. @throws Error if nobody was let in */
+export function afterWait(body: string): string {
+  const admitted = body.indexOf(ADMITTED)
+  if (admitted < 0) throw new Error(`No wait ends here: ${JSON.stringify(body)}`)
+  return body.slice(body.indexOf('\n\n', admitted) + 2)
 }
 
 /** Runs a handler without a queue and behind an early head. */
@@ -87,17 +92,16 @@ export async function compare(adapter: Adapter, plan: TwinsPlan | Handler): Prom
   return askBoth(await openTwins(adapter, typeof plan === 'function' ? { handler: plan } : plan))
 }
 
-/** What both twins send after their heads, and the gated one after its wait, when the connection of each is cut. */
-export async function cutBoth(twins: Twins): Promise<{ readonly bare: string; readonly gated: string }> {
+/** What both twins send as bodies, the gated one after its wait, when the connection of each is cut, and whether they came to their ends. */
+export async function cutBoth(twins: Twins): Promise<{ readonly bare: Cut; readonly gated: Cut }> {
   const bare = (await twins.connect()).request('GET', '/bare', asksForEvents)
   const gated = await twins.enter()
   await Promise.all([bare.closed, gated.closed])
-  const end = gated.received.slice(gated.received.indexOf(ADMITTED))
-  return {
-    bare: bare.received.slice(bare.received.indexOf('\r\n\r\n') + 4),
-    gated: end.slice(end.indexOf('\r\n') + 2),
-  }
+  const { body, complete } = gated.unfinished
+  return { bare: bare.unfinished, gated: { body: afterWait(body), complete } }
 }
+
+type Cut = RawClient['unfinished']
 
 /** The one event that an answer became. */
 export function finalEvent(body: string): { readonly name: string; readonly data: Record<string, unknown> } {

@@ -16,7 +16,7 @@ describe('VirtualHead', () => {
       res.end('data: b\n\n')
     })
     const client = (await server.connect()).request('GET', '/')
-    const { headers, chunks } = await client.response()
+    const { headers, body } = await client.response()
     expect(headers.slice(0, 5)).toEqual([
       ['X-Before', '1'],
       ['x-elsewhere', '2'],
@@ -24,7 +24,7 @@ describe('VirtualHead', () => {
       ['Cache-Control', 'no-cache, no-transform'],
       ['X-Accel-Buffering', 'no'],
     ])
-    expect(chunks).toEqual(['event: a\ndata: 1\n\n', ':\n', 'data: b\n\n'])
+    expect(body).toBe('event: a\ndata: 1\n\n:\ndata: b\n\n')
     client.leave()
   })
 
@@ -45,7 +45,7 @@ describe('VirtualHead', () => {
       res.end('data: b\n\n')
     })
     const client = (await server.connect()).request('GET', '/')
-    expect((await client.response()).chunks).toEqual(['data: a\n\n', 'data: b\n\n'])
+    expect((await client.response()).body).toBe('data: a\n\ndata: b\n\n')
     expect(sent).toEqual([true, false, true])
     client.leave()
   })
@@ -85,7 +85,7 @@ describe('VirtualHead', () => {
       res.end('data: a\n\n')
     })
     const client = (await server.connect()).request('GET', '/')
-    expect((await client.response()).chunks).toEqual(['data: a\n\n'])
+    expect((await client.response()).body).toBe('data: a\n\n')
     client.leave()
   })
 
