@@ -12,6 +12,7 @@ const entries = [
   '@fairqueue/core',
   '@fairqueue/core/http',
   '@fairqueue/core/redis',
+  '@fairqueue/core/testing',
   '@fairqueue/express',
   '@fairqueue/koa',
   '@fairqueue/client',

@@ -1,6 +1,6 @@
 import { FairQueue, MemoryStore, OptionError } from '@fairqueue/core'
 import { describe, expect, test } from 'vitest'
-import { breathe, FakeClock } from './kit/fakeClock.js'
+import { breathe, FakeClock } from '@fairqueue/core/testing'
 import { storeSuite } from './suites/storeSuite.js'
 
 storeSuite('the memory store', () => {

@@ -6,7 +6,7 @@ import express, { type RequestHandler } from 'express'
 import { expect } from 'vitest'
 import { MemoryStore } from '@fairqueue/core'
 import { fairQueue, type FairQueueMiddleware, type OwnQueueOptions } from '@fairqueue/express'
-import { FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { FakeClock } from '@fairqueue/core/testing'
 import { eventsOf } from './answers.js'
 import { answerMcp } from './mcpServer.js'
 

@@ -1,7 +1,7 @@
 import type { RedisClient, RedisSubscriber } from '@fairqueue/core/redis'
 import type { Redis } from 'ioredis'
 import { ChaosSubscriber } from './chaosSubscriber.js'
-import { breathe } from './fakeClock.js'
+import { breathe } from '@fairqueue/core/testing'
 import { Gate } from './gate.js'
 import { virtualScript, virtualScriptOf, type VirtualScript } from './virtualScripts.js'
 

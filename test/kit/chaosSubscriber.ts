@@ -1,6 +1,6 @@
 import type { RedisSubscriber } from '@fairqueue/core/redis'
 import type { Redis } from 'ioredis'
-import { breathe } from './fakeClock.js'
+import { breathe } from '@fairqueue/core/testing'
 import type { Gate } from './gate.js'
 
 /** What becomes of a hint. `hold`: until `releaseHints`. */

@@ -2,7 +2,7 @@ import { FairQueue, type FairQueueOptions } from '@fairqueue/core'
 import { RedisStore } from '@fairqueue/core/redis'
 import { ChaosClient } from './chaosClient.js'
 import type { ClientOptions, IoredisVersion, TestRedis } from './clients.js'
-import { breathe, FakeClock } from './fakeClock.js'
+import { breathe, FakeClock } from '@fairqueue/core/testing'
 
 /** A process of its own, as far as the product can tell: its own connection, store and clock. */
 export class VirtualProcess {

@@ -1,6 +1,6 @@
 import { FairQueue, type FairQueueOptions } from '@fairqueue/core'
 import { RedisStore } from '@fairqueue/core/redis'
-import { FakeClock } from '../kit/fakeClock.js'
+import { FakeClock } from '@fairqueue/core/testing'
 import { Pipes } from './pipes.js'
 import { QUEUE } from './server.js'
 

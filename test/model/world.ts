@@ -1,7 +1,7 @@
 import { isFairQueueError, type FairQueue, type FairQueueOptions } from '@fairqueue/core'
 import { vi } from 'vitest'
 import type { TestRedis } from '../kit/clients.js'
-import { breathe } from '../kit/fakeClock.js'
+import { breathe } from '@fairqueue/core/testing'
 import type { Call } from './pipes.js'
 import { ModelProcess } from './process.js'
 import { Broken, ModelTicket, Promises } from './promises.js'

@@ -1,5 +1,5 @@
 import type { FairQueueError, Settings } from '@fairqueue/core'
-import type { FakeClock } from '../../kit/fakeClock.js'
+import type { FakeClock } from '@fairqueue/core/testing'
 import { Broken, type ModelTicket, type Promises } from '../promises.js'
 import type { ModelInstance } from './instance.js'
 

@@ -1,5 +1,5 @@
 import { FairQueue, MemoryStore, type Settings } from '@fairqueue/core'
-import { breathe, FakeClock } from '../../kit/fakeClock.js'
+import { breathe, FakeClock } from '@fairqueue/core/testing'
 import { Broken, ModelTicket, Promises } from '../promises.js'
 import type { Playable } from '../property.js'
 import { Expectations, type Change } from './expectations.js'

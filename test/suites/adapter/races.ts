@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse, type RequestListener } from 'node:http
 import { Socket } from 'node:net'
 import { expect, it } from 'vitest'
 import type { FairQueue } from '@fairqueue/core'
-import { FakeClock } from '../../kit/fakeClock.js'
+import { FakeClock } from '@fairqueue/core/testing'
 import type { Adapter } from './adapter.js'
 import { openGate, openSite } from './site.js'
 

@@ -44,7 +44,7 @@ export interface FairQueueOptions {
   readonly onStoreError?: 'closed' | 'open'
   /** Where warnings go. Default: `process.emitWarning`. */
   readonly logger?: Logger
-  /** The time that this queue goes by; for tests. */
+  /** The time that this queue goes by; for tests. Default: its store's, which is the process' own. */
   readonly clock?: Clock
 }
 
@@ -92,7 +92,7 @@ export const queueOptionNames: ReadonlySet<string> = new Set(Object.keys(known))
 export function resolveQueueOptions(options: FairQueueOptions, fallbackStore?: Store): ResolvedQueueOptions {
   if (typeof options !== 'object' || options === null) throw optionError('options', 'an object', options)
   refuseUnknown(options, queueOptionNames)
-  const { name, store = fallbackStore, logger = processLogger, clock = systemClock } = options
+  const { name, store = fallbackStore, logger = processLogger } = options
   if (store === undefined) throw new OptionError('store', 'Option "store" is required here.')
   if (typeof store !== 'object' || store === null || typeof store.join !== 'function')
     throw optionError('store', 'a store', store)
@@ -122,7 +122,7 @@ export function resolveQueueOptions(options: FairQueueOptions, fallbackStore?: S
     storeTimeoutMs: duration('storeTimeoutMs', 1000),
     onStoreError: readWord('onStoreError', withDefault(options.onStoreError, 'closed'), ['closed', 'open']),
     logger,
-    clock,
+    clock: options.clock ?? store.clock ?? systemClock,
   }
 }
 

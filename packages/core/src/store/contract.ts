@@ -9,6 +9,8 @@ import type { Settings, SettingsChange, SettingsRecord } from './settings.js'
 export interface Store {
   /** What log lines and `status()` call it, e.g. `memory`. */
   readonly kind: string
+  /** The time that queues on this store go by unless they are given another; for tests. Default: the process' own. */
+  readonly clock?: Clock
   /**
    * Makes the caller one instance of the queue `name`. Never throws because of the store's health: trouble is told through `listener`.
    */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { FakeClock } from '@fairqueue/core/testing'
 import { within } from '../../src/http/deadline.js'
 
 describe('within', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { FakeClock } from '@fairqueue/core/testing'
 import { SendWatch, type Sending, type WatchNote } from '../../src/http/sendWatch.js'
 
 class Response implements Sending {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { FakeClock } from '@fairqueue/core/testing'
 import type { RawClient } from '@fairqueue/test/kit/rawHttp'
 import type { Ticket, TicketStatus } from '@fairqueue/core'
 import { universal } from '../../src/http/sseFormat.js'

@@ -1,4 +1,4 @@
-import { FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { FakeClock } from '@fairqueue/core/testing'
 import { expect, test } from 'vitest'
 import { MemoryStore } from '../../src/memory/memoryStore.js'
 import type { Instance, InstanceListener } from '../../src/store/contract.js'

@@ -1,4 +1,4 @@
-import { FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { FakeClock } from '@fairqueue/core/testing'
 import { expect, test } from 'vitest'
 import { FairQueue, MemoryStore, type FairQueueOptions } from '../../src/index.js'
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { breathe, FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { breathe, FakeClock } from '@fairqueue/core/testing'
 import { expect, test, vi } from 'vitest'
 import {
   FairQueue,

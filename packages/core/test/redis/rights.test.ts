@@ -1,6 +1,6 @@
 import { FairQueue, type WarningCode } from '@fairqueue/core'
 import { RedisStore } from '@fairqueue/core/redis'
-import { FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { FakeClock } from '@fairqueue/core/testing'
 import { useRedis } from '@fairqueue/test/kit/clients'
 import { describe, expect, test, vi } from 'vitest'
 import type { RedisClient } from '../../src/redis/client.js'

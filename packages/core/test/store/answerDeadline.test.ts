@@ -1,4 +1,4 @@
-import { breathe, FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { breathe, FakeClock } from '@fairqueue/core/testing'
 import { expect, test } from 'vitest'
 import { AnswerDeadline } from '../../src/store/answerDeadline.js'
 import { Deferred } from '../../src/store/outbox.js'

@@ -1,4 +1,4 @@
-import { FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { FakeClock } from '@fairqueue/core/testing'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Verdicts } from '../../src/store/exchanger.js'
 import { Ledger, type Proof } from '../../src/store/ledger.js'

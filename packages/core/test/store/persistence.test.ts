@@ -1,4 +1,4 @@
-import { breathe, FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { breathe, FakeClock } from '@fairqueue/core/testing'
 import { describe, expect, test, vi } from 'vitest'
 import { Persistence } from '../../src/store/persistence.js'
 

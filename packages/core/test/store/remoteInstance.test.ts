@@ -1,4 +1,4 @@
-import { breathe, FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { breathe, FakeClock } from '@fairqueue/core/testing'
 import { expect, test } from 'vitest'
 import type { ExchangeReply, Exchanger, ExchangerListener } from '../../src/store/exchanger.js'
 import { NO_KEY_CAPS } from '../../src/store/keyCaps.js'

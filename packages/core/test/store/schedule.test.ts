@@ -1,4 +1,4 @@
-import { FakeClock } from '@fairqueue/test/kit/fakeClock'
+import { FakeClock } from '@fairqueue/core/testing'
 import { describe, expect, test } from 'vitest'
 import { Schedule } from '../../src/store/schedule.js'
 

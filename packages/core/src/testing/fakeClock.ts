@@ -14,16 +14,18 @@ export interface PendingTimers {
   readonly background: number
 }
 
-/** Time that moves by hand only. */
+/** Time that moves by hand only; it begins at 0. Its timers keep no process alive. */
 export class FakeClock implements Clock {
   #nowMs = 0
   #order = 0
   readonly #timers = new Set<Pending>()
 
+  /** Milliseconds since it was made. */
   now(): number {
     return this.#nowMs
   }
 
+  /** As {@link Clock.setTimer}. @throws RangeError when `delayMs` is not finite */
   setTimer(callback: () => void, delayMs: number, kind: 'foreground' | 'background'): Timer {
     if (!Number.isFinite(delayMs)) throw new RangeError(`A timer of ${delayMs} ms`)
     this.#order += 1
@@ -32,6 +34,7 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) }
   }
 
+  /** Timers that have neither fired nor been cancelled. */
   get pending(): PendingTimers {
     const foreground = [...this.#timers].filter(({ kind }) => kind === 'foreground').length
     return { foreground, background: this.#timers.size - foreground }
@@ -42,8 +45,13 @@ export class FakeClock implements Clock {
     return this.#next?.atMs ?? Infinity
   }
 
-  /** Time goes on and timers fire in order, each at its moment; what a timer sets going gets its turn before the next one fires. */
+  /**
+   * Time goes on by `ms` milliseconds and timers fire in order, each at its moment; what a timer sets going gets its turn before the next
+   * one fires. 0 fires what is due now. @throws RangeError when `ms` is below 0 or no finite number
+   */
   async advance(ms: number): Promise<void> {
+    if (!(ms >= 0 && ms < Infinity))
+      throw new RangeError(`Time goes on by milliseconds of at least 0, not by ${String(ms)}.`)
     const target = this.#nowMs + ms
     await breathe()
     while (this.nextAtMs <= target) {
@@ -54,16 +62,16 @@ export class FakeClock implements Clock {
     this.moveTo(target)
   }
 
-  /** Time has gone on while this process did not run: a blocked event loop, a suspended machine. Then all that is overdue fires. */
+  /** Time has gone on while this process did not run: a blocked event loop, a suspended machine. Then all that is overdue fires, at once. */
   async jump(ms: number): Promise<void> {
     this.moveTo(this.#nowMs + ms)
     this.fireDue()
     await breathe()
   }
 
-  /** Sets the time and fires nothing. */
+  /** Sets the time and fires nothing. @throws RangeError when that would go back */
   moveTo(nowMs: number): void {
-    if (nowMs < this.#nowMs) throw new RangeError('A monotonic clock never goes back.')
+    if (!(nowMs >= this.#nowMs)) throw new RangeError('A monotonic clock never goes back.')
     this.#nowMs = nowMs
   }
 
