@@ -39,6 +39,13 @@ const streams: readonly (readonly [string, Handler])[] = [
     ),
   ],
   ['writeHead with a text and an object', onResponse((res) => tell(res.writeHead(200, 'Fine', sse)))],
+  [
+    'writeHeader, the old name, where Node still has it',
+    onResponse((res) => {
+      const old = res as ServerResponse & { writeHeader?: ServerResponse['writeHead'] }
+      tell(old.writeHeader === undefined ? res.writeHead(200, sse) : old.writeHeader(200, sse))
+    }),
+  ],
   ['writeHead with headers set before', onResponse((res) => tell(typed(res).writeHead(200)))],
   [
     'writeHead over headers set before',

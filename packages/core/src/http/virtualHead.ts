@@ -26,6 +26,7 @@ const ALL_METHODS = [
   ...HEADER_WRITERS,
   ...INTERIM_ANSWERS,
   'writeHead',
+  'writeHeader',
   'flushHeaders',
   'write',
   'end',
@@ -142,6 +143,8 @@ export class VirtualHead {
     for (const name of HEADER_WRITERS) this.#replace(name, (...args) => this.#writeHeader(name, args))
     for (const name of INTERIM_ANSWERS) this.#replace(name, (...args) => callBack(args))
     this.#replace('writeHead', (...args) => this.#writeHead(args))
+    // The same by its old name, which Node has up to version 25.
+    this.#replace('writeHeader', (...args) => this.#writeHead(args))
     this.#replace('flushHeaders', () => this.#decide())
     this.#replace('write', (...args) => this.#write(args))
     this.#replace('end', (...args) => this.#end(args))
