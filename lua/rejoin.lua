@@ -35,6 +35,12 @@ seq = math.max(seq, fence)
 sweepAt = 0
 local firstRunning = tickets + lines
 local given, taken = {}, {}
+-- Of what others have taken since its last answer it has not been told.
+local untold = {}
+for member in string.gmatch(kept or '', '%*([^,]+)') do
+  untold[member] = true
+  given[#given + 1] = '*' .. member
+end
 for index = tickets, #ARGV do
   local member = ARGV[index]
   local isRunning = index >= firstRunning
@@ -44,16 +50,20 @@ for index = tickets, #ARGV do
     if permitsOf(member) > 1 then weighted = 1 end
     --@include latest
     if not isLatest then
-      given[#given + 1] = '*' .. member
+      if not untold[member] then given[#given + 1] = '*' .. member end
     elseif isRunning then
       redis.call('ZREM', waiting, member)
+      if absent ~= 0 then redis.call('ZREM', aside, member) end
       redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)
       if capped ~= 0 then
         redis.call('ZREM', parked, member)
         put(member, ':1:')
       end
-    elseif not redis.call('ZSCORE', running, member) and not (capped ~= 0 and redis.call('ZSCORE', parked, member)) then
-      -- (A ticket that runs already stays running, and one that is parked stays so. The others of a key over its cap are parked in their turn.)
+    elseif redis.call('ZSCORE', running, member) then
+      -- It does not know yet that it runs: its lease begins now (R13).
+      redis.call('ZADD', running, 'GT', leaseEndText, member)
+    elseif not (capped ~= 0 and redis.call('ZSCORE', parked, member)) and not (absent ~= 0 and redis.call('ZSCORE', aside, member)) then
+      -- (What is parked or aside stays so. The others of a key over its cap are parked in their turn.)
       redis.call('ZADD', waiting, number, member)
       if capped ~= 0 then put(member, ':2:') end
     end

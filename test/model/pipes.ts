@@ -35,6 +35,11 @@ export class Pipes implements RedisClient {
   /** How the process' instance calls itself. */
   instance = ''
 
+  /** Something is on its way. */
+  get isBusy(): boolean {
+    return this.requests.length + this.answers.length > 0
+  }
+
   get status(): string {
     return this.#connected ? 'ready' : 'reconnecting'
   }

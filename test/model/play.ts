@@ -1,4 +1,4 @@
-import type { KeyCaps } from '@fairqueue/core'
+import type { FairQueueOptions } from '@fairqueue/core'
 import type { ModelProcess } from './process.js'
 import { times } from './process.js'
 import { Broken } from './promises.js'
@@ -15,9 +15,9 @@ export class Play implements Playable {
   readonly #limit: number
   readonly #seats: (ModelProcess | undefined)[] = []
 
-  constructor(server: ModelServer, limit: number, perKey: Partial<KeyCaps> = {}) {
+  constructor(server: ModelServer, limit: number, options: Partial<FairQueueOptions> = {}) {
     this.#limit = limit
-    this.world = new World(server, { concurrency: limit, perKey })
+    this.world = new World(server, { ...options, concurrency: limit })
   }
 
   seat(at: number): ModelProcess | undefined {
@@ -75,8 +75,10 @@ export class Play implements Playable {
   async end(stats: Record<string, number>): Promise<void> {
     const { world } = this
     const count = (word: string): void => void (stats[word] = (stats[word] ?? 0) + 1)
-    for (const { owner, ending, lease } of world.promises.tickets)
-      count(`${owner.dead ? 'dead ' : ''}${lease === undefined ? '' : 'granted '}${ending}`)
+    for (const { owner, ending, lease, letInAlone } of world.promises.tickets)
+      count(
+        `${owner.dead ? 'dead ' : ''}${letInAlone ? 'by itself ' : ''}${lease === undefined ? '' : 'granted '}${ending}`,
+      )
     for (const { script, how } of world.executedCalls) count(`${script.name} ${how}`)
     await world.end()
   }

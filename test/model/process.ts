@@ -19,6 +19,8 @@ export class ModelProcess {
   /** Frozen for ever. */
   dead = false
   connected = true
+  /** It lets in by itself, since the store does not answer it (R25). */
+  alone = false
 
   constructor(label: string, nowMs: number, serverRun: string, options: Partial<FairQueueOptions>) {
     this.label = label
@@ -27,8 +29,19 @@ export class ModelProcess {
     this.store = new RedisStore({ redis: this.pipes })
     const { clock, store } = this
     const quiet = { warn: () => undefined }
-    const fixed = { name: QUEUE, bootGraceMs: 0, logger: quiet, maxWaitMs: '10m', concurrency: 1, ...times }
+    const fixed = {
+      name: QUEUE,
+      bootGraceMs: 0,
+      logger: quiet,
+      maxWaitMs: '10m',
+      concurrency: 1,
+      onStoreError: 'closed',
+      ...times,
+    } as const
     this.queue = new FairQueue({ ...fixed, ...options, clock, store })
+    this.queue.on('local', ({ limit }) => {
+      this.alone = limit !== null
+    })
   }
 
   /** How the store calls it; empty before its first exchange. */

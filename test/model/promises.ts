@@ -23,6 +23,10 @@ export class ModelTicket<Owner> {
   lease: Lease | undefined
   ending: Ending | undefined
 
+  /** Its process let it in by itself (R25). */
+  letInAlone = false
+  /** And the store has not been told yet. */
+  untold = false
   /** Its client has gone, and has not come back. */
   absent = false
   /** How often its place went over in the store. */

@@ -180,6 +180,9 @@ export class StorePromises {
   /** A handler has started. */
   granted(ticket: Ticket): void {
     if (!ticket.holds) return
+    ticket.letInAlone = ticket.owner.alone
+    ticket.untold = ticket.letInAlone
+    if (ticket.letInAlone) return
     const standing = this.#standings.get(ticket.owner)!
     const place = this.#places.get(ticket)
     if (holds(this.#look().running, ticket)) return
@@ -216,6 +219,7 @@ export class StorePromises {
 
     this.#noteMoves(after)
     this.#noteAcceptances(after)
+    this.#noteReturnOfThoseLetInAlone(after)
     this.#notePutBack(after)
     const started = after.running.filter((member) => !before.running.some(({ text }) => text === member.text))
     if (call.script.name === 'rejoin') this.#noteReturn(started)
@@ -255,6 +259,7 @@ export class StorePromises {
       const { holder: owner } = ticket
       const place = this.#places.get(ticket)
       if (place === undefined || !owner.awake || this.#standings.get(owner)!.isAway || this.isDoubtful(owner)) continue
+      if (ticket.untold && (owner.alone || !owner.connected || owner.pipes.isBusy)) continue
       const leaseIsOver = nowMs >= place.capMs
       if (ticket.holds && !holds(running, ticket) && !this.#isCutShort(place)) {
         throw new Broken(`${ticket.name} runs, and the store does not hold its permits any more`)
@@ -293,6 +298,7 @@ export class StorePromises {
 
   /** Whether what this ticket runs still counts: not after a stall or partition, until it obeys its signal (window). */
   #counts(ticket: Ticket): boolean {
+    if (ticket.letInAlone) return false
     const place = this.#places.get(ticket)
     if (this.isDoubtful(ticket.owner)) return false
     if (place === undefined || this.#time.nowMs < place.capMs) return true
@@ -356,6 +362,16 @@ export class StorePromises {
       if (ticket === undefined) continue
       ticket.moves = Math.max(ticket.moves, Number(/^[^:]+:[^:]+:[^.]+\.[^.:]+\.(\d+):/.exec(text)?.[1] ?? 0))
       if (!ticket.isComing) ticket.holder = ticket.owner
+    }
+  }
+
+  /** Its process has told the store of it, under a number of its own choice if it had none. */
+  #noteReturnOfThoseLetInAlone({ running }: Snapshot): void {
+    for (const { name } of running) {
+      const ticket = this.#promises.find(name)
+      if (ticket?.untold !== true) continue
+      ticket.untold = false
+      this.#places.get(ticket)!.told = true
     }
   }
 
@@ -425,8 +441,8 @@ export class StorePromises {
       if (arrival >= place.arrival || other.ending !== undefined || grantedAtStep >= 0 || mayBeForgotten) continue
       // With its memory the server lost how far numbers had come, and its clock had gone back, too.
       if (number > place.number && this.#lossAtStep > acceptedAtStep) continue
-      // It passed while the queue was switched off.
-      if (other.runs && !other.holds) continue
+      // It passed while the queue was switched off, or was let in by its process.
+      if (other.runs) continue
       if (other.holder.dead || this.isDoubtful(other.holder) || other.permits > after.limit) continue
       // Its client is not there (R24).
       if (holds(after.aside, other) || (other.isComing && !holds(after.waiting, other))) continue

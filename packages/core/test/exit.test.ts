@@ -97,7 +97,10 @@ describe('a process that has used a queue ends by itself', () => {
     expect(lastedMs).toBeLessThan(1000)
   })
 
-  test('B28: while Redis is away', async () => {
+  test.each([
+    ['closed', 'FQ_STORE_UNAVAILABLE'],
+    ['local', 'ran'],
+  ])('B28: while Redis is away and onStoreError is "%s"', async (onStoreError, outcome) => {
     const port = await freePort()
     const { lastedMs, said } = await runScript(`
       // ioredis' own disconnect lets a process live for disconnectTimeout when there is no connection: not ours to measure.
@@ -105,12 +108,13 @@ describe('a process that has used a queue ends by itself', () => {
       const duplicate = redis.duplicate.bind(redis)
       redis.duplicate = (override) => duplicate({ disconnectTimeout: 2000, ...override })
       redis.on('error', () => undefined)
-      const queue = new FairQueue({ name: 'q', store: new RedisStore({ redis }), concurrency: 1, logger: { warn() {} } })
-      said = await queue.acquire().catch(({ code }) => code)
+      const quiet = { logger: { warn() {} }, onStoreError: '${onStoreError}' }
+      const queue = new FairQueue({ name: 'q', store: new RedisStore({ redis }), concurrency: 1, ...quiet })
+      said = await queue.run(() => 'ran').catch(({ code }) => code)
       await queue.close()
       redis.disconnect()
     `)
-    expect(said).toBe('FQ_STORE_UNAVAILABLE')
+    expect(said).toBe(outcome)
     expect(lastedMs).toBeLessThan(1000)
   })
 

@@ -368,6 +368,25 @@ describe('forgotten, or lost memory', () => {
     expect(names(world.server.snapshot.waiting)).toEqual([])
   })
 
+  test('R16: whoever was cut off meanwhile cannot know who has come, and ends no grace early', async () => {
+    const world = await World.on(redis, { concurrency: 2, leaseMs: '10m' })
+    const [a, b] = await world.startAll(2)
+    const first = await letIn(world, a)
+    await world.cut(a)
+    const c = world.start()
+    const second = await letIn(world, c)
+    await world.mend(a)
+    await world.flushAll()
+    await world.talk(a)
+    const newcomer = await world.enter(b)
+    await world.talk(b)
+    await world.talk(a)
+    await world.talk(b)
+    expect([first.runs, second.runs, newcomer.waits]).toEqual([true, true, true])
+    await world.settle()
+    world.check()
+  })
+
   test('R16: a grace in which Redis fell silent goes on, since nobody could come back', async () => {
     const { world, a, b, running, first } = await oneRunsTwoWait()
     await world.flushAll()

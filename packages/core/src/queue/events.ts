@@ -27,6 +27,8 @@ export interface QueueEvents {
   settingsChanged: SettingsRecord
   /** The store stopped or began to answer. */
   degraded: { readonly degraded: boolean; readonly cause: unknown }
+  /** This instance goes on by itself, with so many permits at a time, since the store does not answer; null: the store decides again. */
+  local: { readonly limit: number | null }
   /** Hints stopped or began to arrive; without them the line works by polling alone. */
   wakeChannel: { readonly open: boolean; readonly cause: unknown }
   /** Something went wrong that was not anybody's request, e.g. a listener that threw, or garbage in the shared settings. */

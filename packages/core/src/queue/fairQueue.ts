@@ -88,6 +88,7 @@ export class FairQueueCore {
   readonly #host: TicketHost<Ticket>
   #settings: SettingsRecord
   #degraded = false
+  #localLimit: number | null = null
   #wakeChannelOpen = true
   #conflictTold = false
   /** What `report` has warned of. */
@@ -111,6 +112,7 @@ export class FairQueueCore {
       pollIntervalMs: resolved.pollIntervalMs,
       bootGraceMs: resolved.bootGraceMs,
       storeTimeoutMs,
+      goesOnAlone: resolved.onStoreError === 'local',
       clock,
       listener: this.#listener(),
     })
@@ -226,7 +228,7 @@ export class FairQueueCore {
       instances: seen?.instances ?? null,
       grants: seen?.grants ?? null,
       grantsPerSecond: this.#estimate.rate === null ? null : this.#estimate.rate * 1000,
-      local: { running: this.#running.size, waiting: this.#waiting.size },
+      local: { running: this.#running.size, waiting: this.#waiting.size, limit: this.#localLimit },
       degraded: seen === null || this.#degraded,
       wakeChannel: this.#wakeChannelOpen ? 'open' : 'down',
       closing: this.closing,
@@ -341,6 +343,10 @@ export class FairQueueCore {
         this.#degraded = !healthy
         this.#events.emit('degraded', { degraded: !healthy, cause })
         if (!healthy) this.#warn('FQ_STORE_DOWN', `The store of queue ${show(this.name)} does not answer.`, cause)
+      },
+      aloneChanged: (limit) => {
+        this.#localLimit = limit
+        this.#events.emit('local', { limit })
       },
       wakeChannelChanged: (open, cause) => {
         this.#wakeChannelOpen = open

@@ -40,13 +40,20 @@ export interface FairQueueOptions {
   readonly statusIntervalMs?: Duration
   /** How long a request waits for an answer of the store. Greater than 0. Default 1 s. */
   readonly storeTimeoutMs?: Duration
-  /** What happens when the store cannot answer: `'closed'` refuses (503), `'open'` lets pass uncounted. Default `'closed'`. */
-  readonly onStoreError?: 'closed' | 'open'
+  /**
+   * What happens when the store does not answer within `storeTimeoutMs`. `'local'`: this process goes on with its own line, at its share of the limit
+   * (`concurrency` divided by the instances last seen, at least 1), until the store answers again. `'closed'` refuses (503), `'open'` lets pass
+   * uncounted. Default `'local'`.
+   */
+  readonly onStoreError?: OnStoreError
   /** Where warnings go. Default: `process.emitWarning`. */
   readonly logger?: Logger
   /** The time that this queue goes by; for tests. Default: its store's, which is the process' own. */
   readonly clock?: Clock
 }
+
+/** See {@link FairQueueOptions.onStoreError}. */
+export type OnStoreError = 'local' | 'closed' | 'open'
 
 /** The same with every default filled in and every duration in milliseconds. */
 export interface ResolvedQueueOptions {
@@ -58,7 +65,7 @@ export interface ResolvedQueueOptions {
   readonly bootGraceMs: number
   readonly statusIntervalMs: number
   readonly storeTimeoutMs: number
-  readonly onStoreError: 'closed' | 'open'
+  readonly onStoreError: OnStoreError
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -120,7 +127,7 @@ export function resolveQueueOptions(options: FairQueueOptions, fallbackStore?: S
     bootGraceMs: duration('bootGraceMs', 3000, 0),
     statusIntervalMs: duration('statusIntervalMs', 1000),
     storeTimeoutMs: duration('storeTimeoutMs', 1000),
-    onStoreError: readWord('onStoreError', withDefault(options.onStoreError, 'closed'), ['closed', 'open']),
+    onStoreError: readWord('onStoreError', withDefault(options.onStoreError, 'local'), ['local', 'closed', 'open']),
     logger,
     clock: options.clock ?? store.clock ?? systemClock,
   }

@@ -17,8 +17,8 @@ export interface QueueStatus extends Settings {
   readonly grants: number | null
   /** Grants per second over about the last minute; null while too little is known. */
   readonly grantsPerSecond: number | null
-  /** Tickets of this instance. */
-  readonly local: { readonly running: number; readonly waiting: number }
+  /** Tickets of this instance; `limit`: how many permits it gives by itself while the store does not answer, null while that decides. */
+  readonly local: { readonly running: number; readonly waiting: number; readonly limit: number | null }
   /** Whether the store does not answer. */
   readonly degraded: boolean
   /** Whether hints arrive; `down`: the line works by polling alone. */

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js'
 import type { FairQueueError, LeaseLostError } from '../base/errors.js'
 import type { Instance } from '../store/contract.js'
 import type { Lease } from './lease.js'
+import type { OnStoreError } from './options.js'
 
 /** What a ticket needs of the queue that it stands in. */
 export interface TicketHost<Ticket> {
@@ -9,7 +10,7 @@ export interface TicketHost<Ticket> {
   readonly instance: Instance
   /** The queue's name, fit for a message. */
   readonly quotedName: string
-  readonly onStoreError: 'closed' | 'open'
+  readonly onStoreError: OnStoreError
   etaMs(position: number | null): number | null
   /** Somebody wants to see this ticket's position. */
   watch(ticket: Ticket): void

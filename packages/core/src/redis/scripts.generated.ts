@@ -1272,7 +1272,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '814c82f2fc8b8b153dd6ba67179e33da4318911e',
+  sha1: '6c16e2b79f89fc7a8c20854c6eeca62eeca80de0',
   keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'batch', 'standing', 'livenessMs', 'terms', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
@@ -1527,6 +1527,11 @@ seq = math.max(seq, fence)
 sweepAt = 0
 local firstRunning = tickets + lines
 local given, taken = {}, {}
+local untold = {}
+for member in string.gmatch(kept or '', '%*([^,]+)') do
+  untold[member] = true
+  given[#given + 1] = '*' .. member
+end
 for index = tickets, #ARGV do
   local member = ARGV[index]
   local isRunning = index >= firstRunning
@@ -1534,13 +1539,14 @@ for index = tickets, #ARGV do
     local number = tonumber(string.sub(member, 1, 16))
     seq = math.max(seq, number)
     if permitsOf(member) > 1 then weighted = 1 end
-local isLatest = true
+local isLatest = not untold[member]
 local text = string.sub(member, 1, 16)
-local generation = tonumber(string.match(member, '^%d+:[^:]+:[^.]+%.[^.:]+%.(%d+)')) or 0
+local secret, moves = string.match(member, '^%d+:[^:]+:[^.]+%.([^.:]+)%.?(%d*)')
 for _, set in ipairs({ waiting, aside, parked }) do
   for _, other in ipairs(redis.call('ZRANGEBYSCORE', set, text, text)) do
-    if other ~= member then
-      if (tonumber(string.match(other, '^%d+:[^:]+:[^.]+%.[^.:]+%.(%d+)')) or 0) > generation then
+    local itsSecret, itsMoves = string.match(other, '^%d+:[^:]+:[^.]+%.([^.:]+)%.?(%d*)')
+    if other ~= member and itsSecret == secret then
+      if (tonumber(itsMoves) or 0) > (tonumber(moves) or 0) then
         isLatest = false
       else
         redis.call('ZREM', set, other)
@@ -1555,15 +1561,18 @@ for _, set in ipairs({ waiting, aside, parked }) do
   end
 end
     if not isLatest then
-      given[#given + 1] = '*' .. member
+      if not untold[member] then given[#given + 1] = '*' .. member end
     elseif isRunning then
       redis.call('ZREM', waiting, member)
+      if absent ~= 0 then redis.call('ZREM', aside, member) end
       redis.call('ZADD', running, 'GT', now + tonumber(ARGV[index - 1]), member)
       if capped ~= 0 then
         redis.call('ZREM', parked, member)
         put(member, ':1:')
       end
-    elseif not redis.call('ZSCORE', running, member) and not (capped ~= 0 and redis.call('ZSCORE', parked, member)) then
+    elseif redis.call('ZSCORE', running, member) then
+      redis.call('ZADD', running, 'GT', leaseEndText, member)
+    elseif not (capped ~= 0 and redis.call('ZSCORE', parked, member)) and not (absent ~= 0 and redis.call('ZSCORE', aside, member)) then
       redis.call('ZADD', waiting, number, member)
       if capped ~= 0 then put(member, ':2:') end
     end

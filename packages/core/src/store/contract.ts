@@ -33,6 +33,11 @@ export interface JoinOptions {
   readonly bootGraceMs: number
   /** How long a place may go without an answer before it is refused as `unavailable`. */
   readonly storeTimeoutMs: number
+  /**
+   * Whether the instance goes on by itself, at its share of the limit, while the store does not answer (R25). A store that cannot, or that always
+   * answers, has no use for it.
+   */
+  readonly goesOnAlone: boolean
   readonly clock: Clock
   readonly listener: InstanceListener
 }
@@ -45,6 +50,8 @@ export interface InstanceListener {
   configConflict(declared: Settings, inForce: Settings): void
   /** Whether the store answers; called on changes only. `cause` is what went wrong. */
   healthChanged(healthy: boolean, cause: unknown): void
+  /** The instance lets in by itself, so many permits at a time, since the store does not answer; null: the store decides again. */
+  aloneChanged(limit: number | null): void
   /** Whether hints arrive; without them the line works by polling alone. Called on changes only. */
   wakeChannelChanged(open: boolean, cause: unknown): void
   /** Something went wrong that needs nobody's decision, e.g. garbage in the shared settings. */

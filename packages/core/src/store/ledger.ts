@@ -36,6 +36,7 @@ export class Ledger {
   #waiting = 0
   #aside = 0
   #running = 0
+  #alone = 0
   /** The hard cap on a run, as the settings have it. */
   leaseMs: number
   /** The highest number or fence seen (R18). */
@@ -61,6 +62,11 @@ export class Ledger {
     return this.#waiting + this.#aside + this.#running
   }
 
+  /** Tickets that run by this instance's own leave, of which the store has to be told (R25). */
+  get alone(): number {
+    return this.#alone
+  }
+
   /** All slots of this moment. */
   all(): readonly Slot[] {
     return this.#slots.all()
@@ -78,6 +84,10 @@ export class Ledger {
     if (slot.state === 'waiting') this.#waiting -= 1
     else if (slot.state === 'aside') this.#aside -= 1
     else if (slot.state === 'running') this.#running -= 1
+    if (slot.runsAlone) {
+      slot.runsAlone = false
+      this.#alone -= 1
+    }
     slot.state = 'gone'
     slot.place.slot = undefined
     this.#slots.close(slot)
@@ -87,6 +97,15 @@ export class Ledger {
   refuse(slot: Slot, reason: RefusalReason, cause?: unknown): void {
     this.close(slot)
     if (!slot.unwanted) slot.place.onRefused(reason, cause)
+  }
+
+  /** Ends a place on which the store has not decided. */
+  turnAway(slot: Slot, reason: RefusalReason, cause?: unknown): void {
+    const { place } = slot
+    if (slot.state === 'sent') slot.unwanted = true
+    else this.giveUp(slot)
+    place.slot = undefined
+    place.onRefused(reason, cause)
   }
 
   lose(slot: Slot, cause: LeaseLostCause): void {
@@ -128,10 +147,11 @@ export class Ledger {
 
   /** An acquire was accepted under a number. */
   #number(slot: Slot, number: number, granted: boolean, proof: Proof, position: number | null): void {
-    const text = number.toFixed(0).padStart(16, '0')
+    const text = numberText(number)
     if (number > this.highestFence) this.highestFence = number
     if (slot.state !== 'sent') {
-      // A hint overtook this answer. Another number means that it stood in line twice (R10).
+      // A hint overtook this answer, or it was let in without one. Another number means that it stood in line twice (R10).
+      this.#takeNumber(slot, text)
       if (slot.number !== text) this.#outbox.cancel(`${text}:${this.#instance}:${slot.operation}`)
       else if (slot.state === 'waiting') slot.place.onQueued(position)
       return
@@ -146,6 +166,11 @@ export class Ledger {
     if (slot.leaves) this.putAside(slot)
     else if (granted) this.#grant(slot, number, proof)
     else slot.place.onQueued(position)
+  }
+
+  /** What runs by this instance's own leave may turn out to have a number. */
+  #takeNumber(slot: Slot, number: string): void {
+    if (slot.runsAlone && slot.number === '') slot.number = number
   }
 
   /** It has a number, and stands in the line until something else is known. */
@@ -245,6 +270,7 @@ export class Ledger {
         this.#adopt(slot, name, { permits: name.permits, ageMs: 0 })
       }
     }
+    if (slot !== undefined) this.#takeNumber(slot, name.number)
     if (slot === undefined || (slot.number !== name.number && !slot.leaves)) this.#outbox.giveBack(member)
     else if (slot.state === 'waiting') this.#grant(slot, fence, proof)
   }
@@ -265,12 +291,42 @@ export class Ledger {
     slot.place.onGranted({ fence, endsAtMs: slot.endsAtMs })
   }
 
+  /** It runs by this instance's own leave, since the store does not answer (R25). */
+  letIn(slot: Slot): void {
+    const now = this.#clock.now()
+    const { state } = slot
+    slot.state = 'running'
+    if (state === 'waiting') this.#waiting -= 1
+    else if (state === 'unsent') this.#outbox.withdrawn()
+    slot.runsAlone = true
+    slot.grantedAtMs = now
+    slot.endsAtMs = now + this.leaseMs
+    this.#running += 1
+    this.#alone += 1
+    this.highestFence += 1
+    slot.place.onGranted({ fence: this.highestFence, endsAtMs: slot.endsAtMs })
+  }
+
+  /** From now on what runs by this instance's own leave is like all else: the store is told of it. One that never had a number gets one. */
+  endAlone(): void {
+    if (this.#alone === 0) return
+    for (const slot of this.#slots.all()) {
+      if (!slot.runsAlone) continue
+      slot.runsAlone = false
+      if (slot.number !== '') continue
+      this.highestFence += 1
+      slot.number = numberText(this.highestFence)
+    }
+    this.#alone = 0
+  }
+
   /** All own running tickets as the store has them; from `firstFence` on there is a fence for each. */
   applyRunning(members: readonly string[], firstFence: number, proof: Proof): void {
     const seen = new Set<Slot>()
     for (const member of members) {
       const name = readMember(member)
       const slot = name === undefined ? undefined : this.#slots.find(name.ticket)
+      if (slot !== undefined) this.#takeNumber(slot, name!.number)
       if (slot === undefined || slot.number !== name?.number) {
         this.#outbox.giveBack(member)
         continue
@@ -280,7 +336,8 @@ export class Ledger {
     }
     for (const slot of this.#slots.all()) {
       // Only what was granted before that exchange was sent can be missing from its answer (R11).
-      if (slot.state === 'running' && slot.grantedAtMs < proof.sentAtMs && !seen.has(slot)) this.lose(slot, 'taken')
+      if (slot.state !== 'running' || slot.runsAlone || seen.has(slot)) continue
+      if (slot.grantedAtMs < proof.sentAtMs) this.lose(slot, 'taken')
     }
   }
 
@@ -303,10 +360,14 @@ export class Ledger {
         this.#outbox.cancel(slot.member(this.#instance))
         this.close(slot)
         return true
-      case 'running':
-        this.#outbox.release(slot.member(this.#instance))
+      case 'running': {
+        const { runsAlone, number } = slot
+        // The store may have it in the line, or not at all.
+        if (!runsAlone) this.#outbox.release(slot.member(this.#instance))
+        else if (number !== '') this.#outbox.cancel(slot.member(this.#instance))
         this.close(slot)
-        return true
+        return !runsAlone || number !== ''
+      }
       case 'gone':
         return false
     }
@@ -321,4 +382,8 @@ export class Ledger {
       this.refuse(slot, 'limitFell')
     }
   }
+}
+
+function numberText(number: number): string {
+  return number.toFixed(0).padStart(16, '0')
 }

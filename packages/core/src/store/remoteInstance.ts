@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.js'
+import type { Clock, Timer } from '../base/clock.js'
 import { ConflictError, StoreUnavailableError } from '../base/errors.js'
 import type { Instance, InstanceListener, JoinOptions, Place, StoreStatus } from './contract.js'
 import { AnswerDeadline } from './answerDeadline.js'
@@ -12,8 +12,10 @@ import type {
   Standing,
 } from './exchanger.js'
 import { Ledger } from './ledger.js'
+import { LocalLine, localLimit } from './localLine.js'
 import { Deferred, Outbox, type Batch } from './outbox.js'
 import { bringBack } from './rejoin.js'
+import { Peers } from './peers.js'
 import { Persistence } from './persistence.js'
 import { readPlaceName, writePlaceName } from './placeName.js'
 import { Schedule } from './schedule.js'
@@ -59,13 +61,12 @@ export class RemoteInstance implements Instance {
   #onDrained: (() => void) | undefined
   /** When the exchange was sent that was answered last; before any, never. */
   #provenAtMs = -Infinity
-  #knownInstances = ''
-  /** How often it heard that another has come: in all, when the exchange under way was sent, and before the instances were told. */
-  #newcomers = { heard: 0, sent: 0, told: 0 }
-  /** When the exchange was sent that told of them and of what runs; before any, never. */
-  #knownAtMs = -Infinity
+  readonly #peers = new Peers()
   #healthy = true
   #lastError: unknown
+  /** It lets in by itself, since the store does not answer (R25). */
+  #alone: LocalLine | undefined
+  #aloneTimer: Timer | undefined
 
   /** `connect` makes the way to the store; it gets what is to be told of it. */
   constructor(options: JoinOptions, connect: (listener: ExchangerListener) => Exchanger) {
@@ -77,6 +78,7 @@ export class RemoteInstance implements Instance {
       onReady: () => this.#greet(),
       onHint: (epoch, grants) => this.#onHint(epoch, grants),
       onWakeChannel: (open, cause) => {
+        this.#peers.hears(open)
         this.#listener.wakeChannelChanged(open, cause)
         // What was published meanwhile is lost.
         if (open && this.#ledger.stored > 0) this.#exchangeSoon(true)
@@ -145,7 +147,8 @@ export class RemoteInstance implements Instance {
 
   #acquire(slot: Slot): void {
     this.#outbox.acquire(slot)
-    this.#deadline.arm()
+    if (this.#alone === undefined) this.#deadline.arm()
+    else this.#alone.enter(slot)
     this.#planFlush()
   }
 
@@ -154,8 +157,10 @@ export class RemoteInstance implements Instance {
     if (slot === undefined) return Promise.resolve()
     if (slot.state === 'held') this.#held = this.#held.filter((other) => other !== slot)
     const { settled } = this.#outbox
-    if (!this.#ledger.giveUp(slot)) return Promise.resolve()
-    this.#planFlush()
+    const told = this.#ledger.giveUp(slot)
+    if (told) this.#planFlush()
+    this.#alone?.letIn()
+    if (!told || this.#alone !== undefined) return Promise.resolve()
     settled.askedAtMs ??= this.#clock.now()
     this.#deadline.arm()
     return settled.promise
@@ -204,6 +209,8 @@ export class RemoteInstance implements Instance {
         })
       }
     }
+    this.#alone = undefined
+    this.#aloneTimer?.cancel()
     this.#schedule.stop()
     this.#deadline.stop()
     this.#persistence.stop()
@@ -258,9 +265,10 @@ export class RemoteInstance implements Instance {
   async #exchange(): Promise<boolean> {
     const batch = this.#outbox.take()
     this.#underWay = batch
-    this.#newcomers.sent = this.#newcomers.heard
+    this.#peers.sent()
     const sentAtMs = this.#clock.now()
     const full = this.#wantsFull || this.#knowsTooLittle(batch, sentAtMs)
+    const wasSilent = this.#ledger.stored > 0 && sentAtMs - this.#provenAtMs >= this.#options.livenessMs
     this.#wantsFull = false
     this.#batchNumber += 1
     for (const slot of batch.acquires) slot.state = 'sent'
@@ -281,8 +289,34 @@ export class RemoteInstance implements Instance {
     )
     this.#underWay = undefined
     if (reply === undefined) return false
+    this.#answered()
+    const more = await this.#apply(batch, reply, sentAtMs)
+    // A late copy of what it once sent may hide that it was forgotten: what it holds is put back in any case.
+    if (reply.word === 'ok' && wasSilent) await this.#rejoin(false)
+    while (this.#ledger.alone > 0 && this.#alone === undefined && !this.#persistence.stopped) await this.#rejoin(false)
+    return more || this.#wantsFull
+  }
+
+  /** The store answers: what was done without it ends. */
+  #answered(): void {
     this.#setHealthy(true)
-    return await this.#apply(batch, reply, sentAtMs)
+    if (this.#alone === undefined) return
+    this.#alone = undefined
+    this.#listener.aloneChanged(null)
+    for (const slot of this.#outbox.acquires) slot.askedAtMs = this.#clock.now()
+    this.#deadline.arm()
+  }
+
+  /** The store does not answer: newcomers and those in line are let in by this instance alone, at its share of the limit (R25). */
+  #goAlone(): void {
+    if (!this.#options.goesOnAlone || this.#healthy || this.#alone !== undefined || this.#left) return
+    const terms = () => {
+      const settings = this.#record.values
+      return { settings, limit: localLimit(settings.concurrency, this.#peers.count) }
+    }
+    this.#listener.aloneChanged(terms().limit)
+    this.#alone = new LocalLine(this.#ledger, terms)
+    this.#alone.open()
   }
 
   /**
@@ -291,7 +325,7 @@ export class RemoteInstance implements Instance {
    */
   #knowsTooLittle(batch: Batch, nowMs: number): boolean {
     const has = this.#ledger.stored > 0 || batch.acquires.length > 0
-    return has && nowMs - this.#knownAtMs >= this.#options.livenessMs / 3
+    return has && nowMs - this.#peers.listedAtMs >= this.#options.livenessMs / 3
   }
 
   async #apply(batch: Batch, reply: ExchangeReply, sentAtMs: number): Promise<boolean> {
@@ -329,15 +363,12 @@ export class RemoteInstance implements Instance {
     if (reply.verdicts.news.length > 0) this.#ledger.refuseImpossible(this.#record.values.concurrency)
     if (reply.full !== null) {
       // Those granted since the list before: their leases are counted from there (R13).
-      const leaseFromMs = this.#knownAtMs
-      // In a grace the store lists only who is back.
-      const { instances } = reply.full
-      this.#knownInstances = reply.graceMs === 0 ? instances : together(this.#knownInstances, instances)
-      this.#knownAtMs = sentAtMs
-      this.#newcomers.told = this.#newcomers.sent
+      const leaseFromMs = this.#peers.listedAtMs
+      this.#peers.listed(reply.full.instances, reply.graceMs > 0, sentAtMs)
       this.#ledger.applyRunning(reply.full.running, reply.full.fence, { sentAtMs, leaseFromMs })
     }
     this.#hold(held)
+    this.#held = this.#held.filter(({ state }) => state === 'held')
     if (reply.graceMs === 0 && this.#held.length > 0) {
       this.#outbox.acquireFirst(this.#held)
       for (const slot of this.#held) {
@@ -360,8 +391,10 @@ export class RemoteInstance implements Instance {
   async #rejoin(sameEpoch: boolean): Promise<void> {
     this.#returning = true
     if (sameEpoch) {
-      for (const slot of this.#ledger.all()) if (slot.state === 'running') this.#ledger.lose(slot, 'forgotten')
+      for (const slot of this.#ledger.all())
+        if (slot.state === 'running' && !slot.runsAlone) this.#ledger.lose(slot, 'forgotten')
     }
+    this.#ledger.endAlone()
     const sentAtMs = this.#clock.now()
     const epoch = await bringBack({
       slots: this.#ledger.all(),
@@ -371,33 +404,29 @@ export class RemoteInstance implements Instance {
         batch: this.#batchNumber,
         ...this.#standing,
         fence: this.#ledger.highestFence,
-        known: this.#knowsAll ? `${this.#knownInstances} ` : '',
+        known: this.#peers.awaited,
       },
       send: (request) => this.#persistence.until(() => this.#exchanger.rejoin(request)),
     })
     if (epoch === undefined) return
+    this.#answered()
     this.#ledger.broughtBack()
     this.#returning = false
     this.#epoch = epoch
     this.#provenAtMs = sentAtMs
-    this.#knownAtMs = sentAtMs
+    this.#peers.returned(sentAtMs)
     this.#wantsFull = true
-  }
-
-  /** Whoever has never been told of anybody, or has heard of one and not yet who it is, cannot say for whom a grace has to wait (R16). */
-  get #knowsAll(): boolean {
-    return this.#knownInstances !== '' && this.#newcomers.told === this.#newcomers.heard
   }
 
   #onHint(epoch: string, grants: readonly string[]): void {
     if (this.#left) return
-    if (grants.length === 0 && epoch === this.#epoch) this.#newcomers.heard += 1
+    if (grants.length === 0 && epoch === this.#epoch) this.#peers.newcomer()
     if (this.#returning || epoch !== this.#epoch || grants.length === 0) {
       this.#exchangeSoon(true)
       return
     }
     // The hint may be old; but then the grant is younger than the last list of what runs.
-    const proof = { sentAtMs: this.#provenAtMs, leaseFromMs: this.#knownAtMs }
+    const proof = { sentAtMs: this.#provenAtMs, leaseFromMs: this.#peers.listedAtMs }
     for (const grant of grants) this.#ledger.applyGrant(grant, proof)
     this.#afterNews()
   }
@@ -441,18 +470,17 @@ export class RemoteInstance implements Instance {
 
   /** No answer within `storeTimeoutMs`: the store could not decide. */
   #giveUpAsking(slot: Slot): void {
-    const { place } = slot
     const cause = this.#lastError ?? new Error(`no answer within ${this.#options.storeTimeoutMs} ms`)
     this.#setHealthy(false, cause)
-    if (slot.state === 'sent') slot.unwanted = true
-    else this.#ledger.giveUp(slot)
-    place.slot = undefined
-    place.onRefused('unavailable', cause)
+    if (this.#options.goesOnAlone) this.#goAlone()
+    else this.#ledger.turnAway(slot, 'unavailable', cause)
   }
 
   /** One call outside of the batches. It waits for a connection, as newcomers do; what came too late is not sent any more. */
   async #ask<Reply>(call: () => Promise<Reply>): Promise<Reply> {
     if (this.#left) throw new StoreUnavailableError('This instance has left the queue.')
+    if (this.#alone !== undefined)
+      throw new StoreUnavailableError('The store does not answer.', { cause: this.#lastError, retryAfterMs: 1000 })
     const untilMs = this.#clock.now() + this.#options.storeTimeoutMs
     try {
       return await this.#persistence.once(async () => {
@@ -469,11 +497,10 @@ export class RemoteInstance implements Instance {
     this.#lastError = healthy ? undefined : cause
     if (healthy === this.#healthy) return
     this.#healthy = healthy
+    this.#aloneTimer?.cancel()
     this.#listener.healthChanged(healthy, cause)
+    // A short outage is waited for.
+    if (!healthy && this.#options.goesOnAlone)
+      this.#aloneTimer = this.#clock.setTimer(() => this.#goAlone(), this.#options.storeTimeoutMs, 'background')
   }
-}
-
-/** The words of both texts, each once. */
-function together(one: string, other: string): string {
-  return [...new Set(`${one} ${other}`.trim().split(' '))].join(' ')
 }

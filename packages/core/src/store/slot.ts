@@ -36,6 +36,8 @@ export class Slot {
   leaves: boolean = false
   /** For how long it is held once its turn has come, until somebody claims it; null: it is not kept for anybody. */
   claimMs: number | null = null
+  /** It runs by its instance's own leave, and the store has not been told yet (R25). */
+  runsAlone: boolean = false
   /** When it asked, for the deadline of its answer: that a grace holds it is an answer, after it it asks anew. Monotonic ms. */
   askedAtMs: number
   /** When this instance learned of the grant, for R11. Monotonic ms. */

@@ -9,6 +9,7 @@ const listener: InstanceListener = {
   settingsChanged: () => undefined,
   configConflict: () => undefined,
   healthChanged: () => undefined,
+  aloneChanged: () => undefined,
   wakeChannelChanged: () => undefined,
   troubled: () => undefined,
 }
@@ -21,6 +22,7 @@ function join(store: MemoryStore): Instance {
     pollIntervalMs: 1000,
     bootGraceMs: 0,
     storeTimeoutMs: 1000,
+    goesOnAlone: false,
     clock: new FakeClock(),
     listener,
   })

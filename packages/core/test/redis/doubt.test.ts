@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 
 const redis = useRedis()
 
-const options = { concurrency: 1, maxWaitMs: '1h' } as const
+const options = { concurrency: 1, maxWaitMs: '1h', onStoreError: 'closed' } as const
 
 async function twoProcesses(): Promise<[VirtualRedis, VirtualProcess, VirtualProcess]> {
   const world = new VirtualRedis(redis)

@@ -13,6 +13,7 @@ const quick = {
   pollIntervalMs: 100,
   bootGraceMs: 0,
   maxWaitMs: '1m',
+  onStoreError: 'closed',
 } as const
 
 /** storeTimeoutMs, and what a busy machine takes. */

@@ -99,6 +99,7 @@ describe('a store that is closed', () => {
     const queue = new FairQueue({
       name: 'q',
       ...options,
+      onStoreError: 'closed',
       store,
       logger: { warn: () => undefined },
     })

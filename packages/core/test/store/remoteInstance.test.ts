@@ -34,11 +34,13 @@ function open(replies: ExchangeReply[]) {
       pollIntervalMs: 1000,
       bootGraceMs: 0,
       storeTimeoutMs: 1000,
+      goesOnAlone: false,
       clock: new FakeClock(),
       listener: {
         settingsChanged: () => undefined,
         configConflict: () => undefined,
         healthChanged: () => undefined,
+        aloneChanged: () => undefined,
         wakeChannelChanged: () => undefined,
         troubled: (error) => troubles.push(error),
       },
