@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../base/clock.js'
+import type { Clock } from '../base/clock.js'
 import { ConflictError, StoreUnavailableError } from '../base/errors.js'
 import type { Instance, InstanceListener, JoinOptions, Place, StoreStatus } from './contract.js'
 import { AnswerDeadline } from './answerDeadline.js'
@@ -11,15 +11,17 @@ import type {
   SettingsNews,
   Standing,
 } from './exchanger.js'
+import { KnownSettings } from './knownSettings.js'
 import { Ledger } from './ledger.js'
 import { LocalLine, localLimit } from './localLine.js'
 import { Deferred, Outbox, type Batch } from './outbox.js'
 import { bringBack } from './rejoin.js'
 import { Peers } from './peers.js'
+import { Outage } from './outage.js'
 import { Persistence } from './persistence.js'
 import { readPlaceName, writePlaceName } from './placeName.js'
 import { Schedule } from './schedule.js'
-import { sameSettings, type SettingsChange, type SettingsRecord } from './settings.js'
+import type { SettingsChange, SettingsRecord } from './settings.js'
 import type { Slot } from './slot.js'
 
 /** How long a state that nobody uses is kept at least, beside leases and waits. */
@@ -40,6 +42,9 @@ export class RemoteInstance implements Instance {
   readonly #schedule: Schedule
   readonly #persistence: Persistence
   readonly #deadline: AnswerDeadline
+  readonly #settings: KnownSettings
+  readonly #peers = new Peers()
+  readonly #outage: Outage
   /** Acquires that a grace holds back, oldest first. */
   #held: Slot[] = []
   #epoch = ''
@@ -47,8 +52,6 @@ export class RemoteInstance implements Instance {
   #returning = false
   #batchNumber = 0
   #declared = false
-  #record: SettingsRecord
-  #revision = -1
   #busy = false
   /** The batch that is not answered yet. */
   #underWay: Batch | undefined
@@ -61,19 +64,16 @@ export class RemoteInstance implements Instance {
   #onDrained: (() => void) | undefined
   /** When the exchange was sent that was answered last; before any, never. */
   #provenAtMs = -Infinity
-  readonly #peers = new Peers()
-  #healthy = true
-  #lastError: unknown
   /** It lets in by itself, since the store does not answer (R25). */
   #alone: LocalLine | undefined
-  #aloneTimer: Timer | undefined
 
   /** `connect` makes the way to the store; it gets what is to be told of it. */
   constructor(options: JoinOptions, connect: (listener: ExchangerListener) => Exchanger) {
     this.#options = options
     this.#clock = options.clock
     this.#listener = options.listener
-    this.#record = { values: options.declared, operator: {}, version: 0, by: null }
+    this.#settings = new KnownSettings(options.declared, options.listener)
+    this.#outage = new Outage(options.clock, options.listener, options.storeTimeoutMs, () => this.#goAlone())
     this.#exchanger = connect({
       onReady: () => this.#greet(),
       onHint: (epoch, grants) => this.#onHint(epoch, grants),
@@ -92,7 +92,7 @@ export class RemoteInstance implements Instance {
       pollIntervalMs,
       livenessMs,
       () => ({
-        polls: this.#ledger.waiting > 0 || (this.#declared && !this.#record.values.enabled),
+        polls: this.#ledger.waiting > 0 || (this.#declared && !this.#settings.values.enabled),
         lives: this.#ledger.stored > 0,
         held: this.#held.length > 0,
       }),
@@ -102,7 +102,7 @@ export class RemoteInstance implements Instance {
       this.#clock,
       storeTimeoutMs,
       () => this.#exchanger.ready,
-      (cause) => this.#setHealthy(false, cause),
+      (cause) => this.#outage.noticed(cause),
     )
     this.#deadline = new AnswerDeadline(
       this.#clock,
@@ -174,7 +174,7 @@ export class RemoteInstance implements Instance {
     return {
       ...reply,
       positions: asked.map((slot) => (slot === undefined ? null : (positions.get(slot) ?? null))),
-      settings: reply.settings ?? this.#record,
+      settings: reply.settings ?? this.#settings.record,
     }
   }
 
@@ -210,7 +210,7 @@ export class RemoteInstance implements Instance {
       }
     }
     this.#alone = undefined
-    this.#aloneTimer?.cancel()
+    this.#outage.stop()
     this.#schedule.stop()
     this.#deadline.stop()
     this.#persistence.stop()
@@ -299,7 +299,7 @@ export class RemoteInstance implements Instance {
 
   /** The store answers: what was done without it ends. */
   #answered(): void {
-    this.#setHealthy(true)
+    this.#outage.over()
     if (this.#alone === undefined) return
     this.#alone = undefined
     this.#listener.aloneChanged(null)
@@ -309,9 +309,9 @@ export class RemoteInstance implements Instance {
 
   /** The store does not answer: newcomers and those in line are let in by this instance alone, at its share of the limit (R25). */
   #goAlone(): void {
-    if (!this.#options.goesOnAlone || this.#healthy || this.#alone !== undefined || this.#left) return
+    if (!this.#options.goesOnAlone || !this.#outage.isOn || this.#alone !== undefined || this.#left) return
     const terms = () => {
-      const settings = this.#record.values
+      const settings = this.#settings.values
       return { settings, limit: localLimit(settings.concurrency, this.#peers.count) }
     }
     this.#listener.aloneChanged(terms().limit)
@@ -360,7 +360,7 @@ export class RemoteInstance implements Instance {
     batch.settled.resolve()
     const proof = { sentAtMs, leaseFromMs: sentAtMs }
     const held = this.#ledger.applyVerdicts(batch.acquires, reply.verdicts, reply.waiting, proof)
-    if (reply.verdicts.news.length > 0) this.#ledger.refuseImpossible(this.#record.values.concurrency)
+    if (reply.verdicts.news.length > 0) this.#ledger.refuseImpossible(this.#settings.values.concurrency)
     if (reply.full !== null) {
       // Those granted since the list before: their leases are counted from there (R13).
       const leaseFromMs = this.#peers.listedAtMs
@@ -442,36 +442,25 @@ export class RemoteInstance implements Instance {
     this.#schedule.arm()
   }
 
-  #takeSettings({ record, inForce, code, revision, broken }: SettingsNews): void {
-    this.#revision = revision
-    if (broken) {
-      this.#listener.troubled(
-        new Error('Some of the settings in the store are garbage; what was in force stays in force.'),
-      )
-      this.#record = { ...this.#record, values: { ...this.#record.values, ...inForce } }
-    } else {
-      this.#record = record
-    }
-    const { values } = this.#record
-    this.#ledger.leaseMs = values.leaseMs
-    this.#exchanger.know(this.#record)
-    this.#listener.settingsChanged(this.#record)
-    if (!sameSettings(code, this.#options.declared)) this.#listener.configConflict(this.#options.declared, code)
-    this.#ledger.refuseImpossible(values.concurrency)
+  #takeSettings(news: SettingsNews): void {
+    this.#settings.take(news)
+    this.#ledger.leaseMs = this.#settings.values.leaseMs
+    this.#exchanger.know(this.#settings.record)
+    this.#ledger.refuseImpossible(this.#settings.values.concurrency)
   }
 
   get #standing(): Standing {
-    const { leaseMs, maxWaitMs } = this.#record.values
+    const { leaseMs, maxWaitMs } = this.#settings.values
     const keepMs = Math.ceil(Math.max(leaseMs, maxWaitMs) + this.#options.livenessMs) + KEEP_MARGIN_MS
     // A state that may have reached the end of its days by itself proves no loss.
     const epoch = this.#clock.now() - this.#provenAtMs < keepMs ? this.#epoch : ''
-    return { epoch, revision: this.#revision, keepMs }
+    return { epoch, revision: this.#settings.revision, keepMs }
   }
 
   /** No answer within `storeTimeoutMs`: the store could not decide. */
   #giveUpAsking(slot: Slot): void {
-    const cause = this.#lastError ?? new Error(`no answer within ${this.#options.storeTimeoutMs} ms`)
-    this.#setHealthy(false, cause)
+    const cause = this.#outage.cause ?? new Error(`no answer within ${this.#options.storeTimeoutMs} ms`)
+    this.#outage.noticed(cause)
     if (this.#options.goesOnAlone) this.#goAlone()
     else this.#ledger.turnAway(slot, 'unavailable', cause)
   }
@@ -480,7 +469,7 @@ export class RemoteInstance implements Instance {
   async #ask<Reply>(call: () => Promise<Reply>): Promise<Reply> {
     if (this.#left) throw new StoreUnavailableError('This instance has left the queue.')
     if (this.#alone !== undefined)
-      throw new StoreUnavailableError('The store does not answer.', { cause: this.#lastError, retryAfterMs: 1000 })
+      throw new StoreUnavailableError('The store does not answer.', { cause: this.#outage.cause, retryAfterMs: 1000 })
     const untilMs = this.#clock.now() + this.#options.storeTimeoutMs
     try {
       return await this.#persistence.once(async () => {
@@ -491,16 +480,5 @@ export class RemoteInstance implements Instance {
     } catch (cause) {
       throw new StoreUnavailableError('The store did not answer.', { cause, retryAfterMs: 1000 })
     }
-  }
-
-  #setHealthy(healthy: boolean, cause?: unknown): void {
-    this.#lastError = healthy ? undefined : cause
-    if (healthy === this.#healthy) return
-    this.#healthy = healthy
-    this.#aloneTimer?.cancel()
-    this.#listener.healthChanged(healthy, cause)
-    // A short outage is waited for.
-    if (!healthy && this.#options.goesOnAlone)
-      this.#aloneTimer = this.#clock.setTimer(() => this.#goAlone(), this.#options.storeTimeoutMs, 'background')
   }
 }

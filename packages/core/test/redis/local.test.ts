@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 
 const quick = {
   name: 'q',
-  storeTimeoutMs: 200,
+  storeTimeoutMs: 400,
   livenessMs: 3000,
   pollIntervalMs: 100,
   bootGraceMs: 0,
@@ -53,8 +53,6 @@ describe('a Redis that is away for a while', () => {
   test('R25: the line goes on in every process, in its order, and is one line again afterwards', async () => {
     const { server, queues } = await open(2, { concurrency: 2 })
     const [a, b] = queues as [FairQueue, FairQueue]
-    const news: (number | null)[] = []
-    a.on('local', ({ limit }) => news.push(limit))
     const [ofA, ofB] = [await a.acquire(), await b.acquire()]
     const tickets: Ticket[] = []
     for (const queue of [a, b, a, b]) {
@@ -64,6 +62,8 @@ describe('a Redis that is away for a while', () => {
     const order: number[] = []
     for (const [index, ticket] of tickets.entries()) ticket.whenSettled(() => order.push(index))
 
+    const news: (number | null)[] = []
+    a.on('local', ({ limit }) => news.push(limit))
     server.pause()
     const early = a.enter()
     await waitUntilAlone(a, b)
