@@ -1,4 +1,10 @@
+import { FairQueue } from '@fairqueue/core'
+import type { RedisClient } from '@fairqueue/core/redis'
+import { Cluster } from 'ioredis'
+import { createClient, createCluster } from 'redis'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { useRedis, type ClientOptions, type IoredisVersion } from './kit/clients.js'
+import { RedisCluster } from './kit/redisCluster.js'
 import { VirtualRedis } from './kit/virtualRedis.js'
 import { storeSuite } from './suites/storeSuite.js'
 
@@ -13,6 +19,7 @@ const clients: [name: string, version: IoredisVersion, options: ClientOptions][]
     'ioredis 6',
     { protocol: 3, stringNumbers: true, enableAutoPipelining: true },
   ],
+  ['iovalkey', 'iovalkey', {}],
 ]
 
 for (const [name, version, options] of clients) {
@@ -22,6 +29,61 @@ for (const [name, version, options] of clients) {
       queue: async (queueOptions) => {
         const process = await virtual.process(options, version)
         const queue = process.queue(queueOptions)
+        await virtual.settled()
+        return queue
+      },
+      advance: (ms) => virtual.advance(ms),
+      settled: () => virtual.settled(),
+    }
+  })
+}
+
+let cluster: RedisCluster
+beforeAll(async () => {
+  cluster = await RedisCluster.started(1)
+})
+beforeEach(() => cluster.flush())
+afterAll(() => cluster.stop())
+
+const ends: (() => void)[] = []
+afterEach(() => {
+  for (const end of ends.splice(0)) end()
+})
+
+/** The other clients, each connected. */
+const others: Record<string, () => Promise<RedisClient>> = {
+  'node-redis 6': async () => {
+    const client = createClient({ url: redis.server.url })
+    client.on('error', () => undefined)
+    ends.push(() => client.destroy())
+    return await client.connect()
+  },
+  'a Cluster of ioredis 6': async () => {
+    const client = new Cluster(cluster.addresses)
+    ends.push(() => client.disconnect())
+    await client.ping()
+    return client
+  },
+  'a Cluster of node-redis 6 with RESP2 and Buffers': async () => {
+    const client = createCluster({
+      rootNodes: cluster.addresses.map((socket) => ({ socket })),
+      RESP: 2,
+      commandOptions: { typeMapping: { 36: Buffer } },
+    })
+    client.on('error', () => undefined)
+    ends.push(() => client.destroy())
+    return await client.connect()
+  },
+}
+
+for (const [name, connect] of Object.entries(others)) {
+  storeSuite(`the Redis store with ${name}`, () => {
+    const virtual = new VirtualRedis(null)
+    return {
+      queue: async (queueOptions) => {
+        const { store, clock } = virtual.watch(await connect())
+        const quiet = { warn: () => undefined }
+        const queue = new FairQueue({ name: 'q', bootGraceMs: 0, logger: quiet, ...queueOptions, store, clock })
         await virtual.settled()
         return queue
       },

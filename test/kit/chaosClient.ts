@@ -1,4 +1,4 @@
-import type { RedisClient, RedisSubscriber } from '@fairqueue/core/redis'
+import type { IoredisClient, IoredisSubscriber } from '@fairqueue/core/redis'
 import type { Redis } from 'ioredis'
 import { ChaosSubscriber } from './chaosSubscriber.js'
 import { breathe } from '@fairqueue/core/testing'
@@ -45,7 +45,7 @@ export interface ChaosOptions {
 }
 
 /** An ioredis client between the product and a real Redis, on which everything that goes wrong can be made to go wrong. */
-export class ChaosClient implements RedisClient {
+export class ChaosClient implements IoredisClient {
   /** Decides about each call as it is made. */
   fate: (call: ScriptCall) => CallFate = () => 'deliver'
   /** Every call of a script, in order, whatever became of it. */
@@ -69,7 +69,7 @@ export class ChaosClient implements RedisClient {
     return this.#real.status
   }
 
-  get options(): RedisClient['options'] {
+  get options(): IoredisClient['options'] {
     return this.#real.options
   }
 
@@ -109,7 +109,7 @@ export class ChaosClient implements RedisClient {
     return this.#heard(this.#execute(() => this.#real.info(section)))
   }
 
-  duplicate(override: object): RedisSubscriber {
+  duplicate(override: object): IoredisSubscriber {
     const subscriber = new ChaosSubscriber(this.#real.duplicate(override), this.#gate, async (subscribe) => {
       const fate = this.subscribeFate()
       if (fate === 'refuse') throw new Error("NOPERM this user has no permissions to run the 'subscribe' command")

@@ -1,4 +1,4 @@
-import type { RedisSubscriber } from '@fairqueue/core/redis'
+import type { IoredisSubscriber } from '@fairqueue/core/redis'
 import type { Redis } from 'ioredis'
 import { breathe } from '@fairqueue/core/testing'
 import type { Gate } from './gate.js'
@@ -9,7 +9,7 @@ export type HintFate = 'deliver' | 'lose' | 'double' | 'hold'
 type Listener = (channel: string, message: string) => void
 
 /** A subscriber whose messages can be lost, doubled, held back and made up. */
-export class ChaosSubscriber implements RedisSubscriber {
+export class ChaosSubscriber implements IoredisSubscriber {
   /** Decides about each hint as it arrives. */
   fate: (message: string) => HintFate = () => 'deliver'
   /** All that arrived, whatever became of it. */
@@ -39,7 +39,7 @@ export class ChaosSubscriber implements RedisSubscriber {
     return this.#real.status
   }
 
-  get stream(): RedisSubscriber['stream'] {
+  get stream(): IoredisSubscriber['stream'] {
     return this.#real.stream
   }
 

@@ -1,10 +1,15 @@
 import { Redis as Redis6, type RedisOptions } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
+import { Redis as Valkey } from 'iovalkey'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { RedisServer } from './redisServer.js'
 
-/** Both versions of ioredis that are supported, by name. What the tests use of them is the same. */
-export const ioredisVersions = { 'ioredis 6': Redis6, 'ioredis 5': Redis5 as unknown as typeof Redis6 }
+/** Both versions of ioredis that are supported, and its fork, by name. What the tests use of them is the same. */
+export const ioredisVersions = {
+  'ioredis 6': Redis6,
+  'ioredis 5': Redis5 as unknown as typeof Redis6,
+  iovalkey: Valkey as unknown as typeof Redis6,
+}
 
 /** Which ioredis to use. */
 export type IoredisVersion = keyof typeof ioredisVersions

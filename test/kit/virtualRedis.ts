@@ -1,8 +1,9 @@
 import { FairQueue, type FairQueueOptions } from '@fairqueue/core'
-import { RedisStore } from '@fairqueue/core/redis'
+import { RedisStore, type RedisClient } from '@fairqueue/core/redis'
 import { ChaosClient } from './chaosClient.js'
 import type { ClientOptions, IoredisVersion, TestRedis } from './clients.js'
 import { breathe, FakeClock } from '@fairqueue/core/testing'
+import { WatchedClient } from './watchedClient.js'
 
 /** A process of its own, as far as the product can tell: its own connection, store and clock. */
 export class VirtualProcess {
@@ -52,17 +53,26 @@ export class VirtualProcess {
   }
 }
 
+/** Whoever lives in a virtual time. */
+interface Participant {
+  readonly stalled: boolean
+  readonly clock: FakeClock
+  readonly client: { readonly calls: readonly unknown[]; settled(): Promise<void> }
+}
+
 /** One real Redis whose time moves by hand, together with that of all processes on it. */
 export class VirtualRedis {
   readonly processes: VirtualProcess[] = []
-  readonly #redis: TestRedis
+  readonly #redis: TestRedis | null
+  readonly #participants: Participant[] = []
   readonly #startMs: number
   #elapsedMs = 0
   #executed = 0
   /** Moves the server's wall clock only, in milliseconds. */
   skewMs = 0
 
-  constructor(redis: TestRedis) {
+  /** Without a Redis it has no processes but those that join with clients of their own. */
+  constructor(redis: TestRedis | null) {
     this.#redis = redis
     this.#startMs = Date.now()
   }
@@ -74,13 +84,27 @@ export class VirtualRedis {
 
   /** Another process; it is connected when this resolves. */
   async process(options: ClientOptions = {}, version: IoredisVersion = 'ioredis 6'): Promise<VirtualProcess> {
-    const real = this.#redis.client(options, version)
+    const real = this.#redis!.client(options, version)
     await real.ping()
-    // Even while time stands still no two calls are executed in the same microsecond.
-    const client = new ChaosClient(real, { serverMs: () => this.serverMs + (this.#executed++ % 1000) / 1000 })
+    const client = new ChaosClient(real, { serverMs: () => this.#nextServerMs() })
     const process = new VirtualProcess(client, this.#elapsedMs)
     this.processes.push(process)
+    this.#participants.push(process)
     return process
+  }
+
+  /** Another process, with a client of any library. */
+  watch(redis: RedisClient): { readonly store: RedisStore; readonly clock: FakeClock } {
+    const client = new WatchedClient(redis, () => this.#nextServerMs())
+    const clock = new FakeClock()
+    clock.moveTo(this.#elapsedMs)
+    this.#participants.push({ stalled: false, clock, client })
+    return { store: new RedisStore({ redis: client.redis }), clock }
+  }
+
+  /** Even while time stands still no two calls are executed in the same microsecond. */
+  #nextServerMs(): number {
+    return this.serverMs + (this.#executed++ % 1000) / 1000
   }
 
   /** Time goes on for the server and for every process that runs; timers fire in order, and all that they set going is done before the next. */
@@ -89,7 +113,7 @@ export class VirtualRedis {
     await this.settled()
     for (let nextMs = this.#nextAtMs(); nextMs <= targetMs; nextMs = this.#nextAtMs()) {
       this.#moveTo(Math.max(this.#elapsedMs, nextMs))
-      for (const { stalled, clock } of this.processes) if (!stalled) clock.fireDue()
+      for (const { stalled, clock } of this.#participants) if (!stalled) clock.fireDue()
       await this.settled()
     }
     this.#moveTo(targetMs)
@@ -100,20 +124,20 @@ export class VirtualRedis {
     let calls: number
     do {
       calls = this.#calls()
-      for (const { client } of this.processes) await client.settled()
+      for (const { client } of this.#participants) await client.settled()
     } while (this.#calls() > calls)
   }
 
   #calls(): number {
-    return this.processes.reduce((sum, { client }) => sum + client.calls.length, 0)
+    return this.#participants.reduce((sum, { client }) => sum + client.calls.length, 0)
   }
 
   #nextAtMs(): number {
-    return Math.min(...this.processes.map(({ stalled, clock }) => (stalled ? Infinity : clock.nextAtMs)))
+    return Math.min(...this.#participants.map(({ stalled, clock }) => (stalled ? Infinity : clock.nextAtMs)))
   }
 
   #moveTo(elapsedMs: number): void {
     this.#elapsedMs = elapsedMs
-    for (const { clock } of this.processes) clock.moveTo(elapsedMs)
+    for (const { clock } of this.#participants) clock.moveTo(elapsedMs)
   }
 }

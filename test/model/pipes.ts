@@ -1,4 +1,4 @@
-import type { RedisClient, RedisSubscriber } from '@fairqueue/core/redis'
+import type { IoredisClient, IoredisSubscriber } from '@fairqueue/core/redis'
 import { virtualScript, virtualScriptOf, type VirtualScript } from '../kit/virtualScripts.js'
 
 /** A call of a script on its way to the server. Its promise waits for the first answer that gets through. */
@@ -22,7 +22,7 @@ export interface Answer {
  * One process' connections, as the product sees them: nothing that is sent in either direction arrives before the test moves it. Requests
  * and answers keep their order, as on a socket; hints travel on a socket of their own.
  */
-export class Pipes implements RedisClient {
+export class Pipes implements IoredisClient {
   readonly requests: Call[] = []
   readonly answers: Answer[] = []
   readonly hints: string[] = []
@@ -56,7 +56,7 @@ export class Pipes implements RedisClient {
     return Promise.resolve(`run_id:${this.serverRun}\r\nuptime_in_seconds:1000000\r\n`)
   }
 
-  duplicate(): RedisSubscriber {
+  duplicate(): IoredisSubscriber {
     const subscriber = new PipedSubscriber()
     this.#subscribers.push(subscriber)
     return subscriber
@@ -127,7 +127,7 @@ export class Pipes implements RedisClient {
 type Listener = (...details: string[]) => void
 
 /** The product's end of the connection for hints. */
-class PipedSubscriber implements RedisSubscriber {
+class PipedSubscriber implements IoredisSubscriber {
   channel: string | undefined
   status = 'wait'
   readonly #listeners = new Map<string, Listener[]>()

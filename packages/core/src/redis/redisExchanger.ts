@@ -24,20 +24,33 @@ import {
 } from './scripts.generated.js'
 import { writeChange, writeRecord } from './settingsJson.js'
 import type { RedisLink } from './redisLink.js'
+import type { Scripts } from './scripts.js'
+
+/** How an instance gets to its queue's server. */
+export interface Way {
+  readonly scripts: Scripts
+  readonly link: RedisLink
+  /** How the names of wake channels begin. */
+  readonly channelPrefix: string
+}
 
 /** One instance's way to its queue in Redis: plain data in, script calls out. */
 export class RedisExchanger implements Exchanger {
   readonly instance: string
+  readonly #scripts: Scripts
   readonly #link: RedisLink
+  readonly #channelPrefix: string
   readonly #keys: QueueKeys
   readonly #options: JoinOptions
   readonly #onClose: () => void
   #declared: string
   #terms = { bootMs: -1, keepMs: -1, declared: '', text: '' }
 
-  constructor(instance: string, link: RedisLink, keys: QueueKeys, options: JoinOptions, onClose: () => void) {
+  constructor(instance: string, way: Way, keys: QueueKeys, options: JoinOptions, onClose: () => void) {
     this.instance = instance
-    this.#link = link
+    this.#scripts = way.scripts
+    this.#link = way.link
+    this.#channelPrefix = way.channelPrefix
     this.#keys = keys
     this.#options = options
     this.#onClose = onClose
@@ -62,7 +75,7 @@ export class RedisExchanger implements Exchanger {
       flags: `${request.holds ? 'h' : ''}${request.declaring ? 's' : ''}${request.full ? 'f' : ''}${request.moves ? 'm' : ''}`,
       livenessMs: this.#options.livenessMs,
       terms: this.#writeTerms(request.keepMs),
-      channel: this.#link.channelPrefix,
+      channel: this.#channelPrefix,
       releases: releases.length,
       cancels: cancels.length,
       operations:
@@ -70,7 +83,7 @@ export class RedisExchanger implements Exchanger {
           ? acquires
           : [...releases, ...cancels, ...leaves, ...acquires],
     })
-    return readExchange(await this.#link.scripts.run(exchange, list), request.epoch, this.#options.declared)
+    return readExchange(await this.#scripts.run(exchange, list), request.epoch, this.#options.declared)
   }
 
   async rejoin(request: RejoinRequest): Promise<{ epoch: string }> {
@@ -81,13 +94,13 @@ export class RedisExchanger implements Exchanger {
       livenessMs: this.#options.livenessMs,
       terms: this.#writeTerms(request.keepMs),
       fence: request.fence,
-      channel: this.#link.channelPrefix,
+      channel: this.#channelPrefix,
       complete: request.complete ? 1 : 0,
       known: request.known,
       lines: request.waiting.length,
       tickets: [...request.waiting, ...request.running.flatMap(({ member, leftMs }) => [leftMs, member])],
     })
-    return readRejoin(await this.#link.scripts.run(rejoin, list))
+    return readRejoin(await this.#scripts.run(rejoin, list))
   }
 
   async configure(change: SettingsChange, standing: Standing): Promise<ConfigureReply> {
@@ -96,20 +109,17 @@ export class RedisExchanger implements Exchanger {
       standing: this.#writeStanding(standing),
       livenessMs: this.#options.livenessMs,
       terms: this.#writeTerms(standing.keepMs),
-      channel: this.#link.channelPrefix,
+      channel: this.#channelPrefix,
       changeId: randomId(),
       ifVersion: change.ifVersion === null ? '' : String(change.ifVersion),
       values: writeChange(change.values),
       by: change.by ?? '',
     })
-    return readConfigure(await this.#link.scripts.run(configure, list), this.#options.declared)
+    return readConfigure(await this.#scripts.run(configure, list), this.#options.declared)
   }
 
   async status(members: readonly string[]): Promise<StatusReply> {
-    return readStatus(
-      await this.#link.scripts.run(status, statusArguments(this.#keys, { members })),
-      this.#options.declared,
-    )
+    return readStatus(await this.#scripts.run(status, statusArguments(this.#keys, { members })), this.#options.declared)
   }
 
   close(): void {

@@ -1,28 +1,31 @@
-import type { RedisClient } from './client.js'
-import { Scripts } from './scripts.js'
+import { systemClock, type Timer } from '../base/clock.js'
+import type { RedisConnection } from './connection.js'
 
-/** What all queues of a store share: the user's client, whether it answers, and which server it speaks to. */
+/** While a Cluster is about to find a new master, its identity cannot be had. */
+const ASK_AGAIN_MS = 250
+const MOST_QUESTIONS = 40
+
+/** Whether the server that a queue is on can be reached, and which one it is. Where keys are spread, each queue has its own link. */
 export class RedisLink {
-  readonly scripts: Scripts
-  /** How the names of wake channels begin; carries ioredis' own `keyPrefix`, which is applied to keys only. */
-  readonly channelPrefix: string
-  readonly #client: RedisClient
+  readonly #connection: RedisConnection
+  readonly #key: string
   readonly #onReady: () => void
   #ready = false
   #serverRun = ''
   #upSinceMs = -Infinity
   #identifying = 0
+  #timer: Timer | undefined
 
-  constructor(client: RedisClient, prefix: string, onReady: () => void) {
-    this.#client = client
+  /** `key`: one of the queue's. */
+  constructor(connection: RedisConnection, key: string, onReady: () => void) {
+    this.#connection = connection
+    this.#key = key
     this.#onReady = onReady
-    this.scripts = new Scripts(client)
-    this.channelPrefix = `${client.options.keyPrefix ?? ''}${prefix}:wake:`
   }
 
   /** Connected, and the server's identity is known, or known not to be had. */
   get ready(): boolean {
-    return this.#ready && this.#client.status === 'ready'
+    return this.#ready && this.#connection.ready
   }
 
   /** The server's `run_id`; '' where INFO is denied. A restart from disk or a fail-over changes it (R15). */
@@ -35,33 +38,31 @@ export class RedisLink {
     return Math.max(0, Math.ceil(bootGraceMs - (performance.now() - this.#upSinceMs)))
   }
 
-  open(): void {
-    this.#client.on('ready', this.#onReadyClient)
-    this.#client.on('close', this.#lose)
-    // A lazy client connects with its first command.
-    if (this.#client.status === 'ready' || this.#client.status === 'wait') void this.#identify()
-  }
-
-  close(): void {
-    this.#client.off('ready', this.#onReadyClient)
-    this.#client.off('close', this.#lose)
+  lose(): void {
     this.#ready = false
     this.#identifying += 1
+    this.#timer?.cancel()
   }
 
-  readonly #lose = (): void => {
-    this.#ready = false
+  identify(): void {
     this.#identifying += 1
+    void this.#identify(this.#identifying, 1)
   }
 
-  readonly #onReadyClient = (): void => void this.#identify()
-
-  async #identify(): Promise<void> {
-    this.#identifying += 1
-    const turn = this.#identifying
+  async #identify(turn: number, question: number): Promise<void> {
+    let info = ''
+    try {
+      info = await this.#connection.info(this.#key)
+    } catch {
+      // One server either answers, or denies it, or the connection ends, which is told.
+      if (this.#connection.spread && question < MOST_QUESTIONS && turn === this.#identifying) {
+        this.#timer?.cancel()
+        this.#timer = systemClock.setTimer(() => void this.#identify(turn, question + 1), ASK_AGAIN_MS, 'background')
+        return
+      }
+    }
+    if (turn !== this.#identifying || !this.#connection.ready) return
     // Without the right to ask, a loss shows only by a gap in an instance's batches.
-    const info = await this.#client.info('server').catch(() => '')
-    if (turn !== this.#identifying || this.#client.status !== 'ready') return
     this.#serverRun = /^run_id:(\w+)/m.exec(info)?.[1] ?? ''
     const uptime = /^uptime_in_seconds:(\d+)/m.exec(info)?.[1]
     this.#upSinceMs = uptime === undefined ? -Infinity : performance.now() - Number(uptime) * 1000

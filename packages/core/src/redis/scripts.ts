@@ -1,4 +1,4 @@
-import type { RedisClient } from './client.js'
+import type { RedisConnection } from './connection.js'
 import type { Script, ScriptArguments } from './scripts.generated.js'
 
 /**
@@ -6,18 +6,17 @@ import type { Script, ScriptArguments } from './scripts.generated.js'
  * script cache costs one EVAL per script. Any other error means that the call is in doubt (R5).
  */
 export class Scripts {
-  readonly #client: RedisClient
+  readonly #connection: RedisConnection
   readonly #loading = new Map<Script, Promise<unknown>>()
 
-  constructor(client: RedisClient) {
-    this.#client = client
+  constructor(connection: RedisConnection) {
+    this.#connection = connection
   }
 
   async run(script: Script, list: ScriptArguments): Promise<unknown> {
-    const [keyCount, ...rest] = list as [number, ...(string | number)[]]
     for (;;) {
       try {
-        return await this.#client.evalsha(script.sha1, keyCount, ...rest)
+        return await this.#connection.evalsha(script.sha1, list)
       } catch (error) {
         if (!isMissingScript(error)) throw error
       }
@@ -26,7 +25,7 @@ export class Scripts {
       // It may be flushed again before our turn comes.
       await loading.catch(() => undefined)
     }
-    const reply = this.#client.eval(script.lua, keyCount, ...rest)
+    const reply = this.#connection.eval(script.lua, list)
     this.#loading.set(script, reply)
     try {
       return await reply

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.js'
-import type { RedisClient, RedisSubscriber } from './client.js'
+import type { HintConnection, RedisConnection } from './connection.js'
 
 /** A subscriber sends nothing by itself, so a dead peer would go unnoticed. */
 const PING_EVERY_MS = 10_000
@@ -18,53 +18,37 @@ export interface WakeListener {
 /** The one connection on which a process hears its hints, derived from the user's client. */
 export class WakeChannel {
   readonly #clock: Clock
-  readonly #subscriber: RedisSubscriber
+  readonly #connection: HintConnection
   readonly #channel: string
   readonly #listener: WakeListener
   #timer: Timer | undefined
   #closed = false
   /** What was told last; undefined before the first news. */
   #open: boolean | undefined
-  #lastError: unknown
 
-  constructor(client: RedisClient, channel: string, clock: Clock, listener: WakeListener) {
+  constructor(connection: RedisConnection, channel: string, clock: Clock, listener: WakeListener) {
     this.#clock = clock
     this.#channel = channel
     this.#listener = listener
-    // Credentials, TLS and retry strategy are the parent's; subscribing is done below, anew for each connection.
-    const subscriber = client.duplicate({
-      lazyConnect: true,
-      autoResubscribe: false,
-      maxRetriesPerRequest: null,
-      enableOfflineQueue: false,
-      // Nothing is lost with it; ioredis' own two seconds would keep a process alive.
-      disconnectTimeout: 0,
+    this.#connection = connection.listen({
+      // Whatever it is connected to now, it is subscribed anew; not before `listen` has returned.
+      onReady: () => queueMicrotask(() => void this.#subscribe()),
+      onDown: (cause) => this.#down(cause),
+      onMessage: (from, message) => {
+        if (from === channel && message.length <= LONGEST_MESSAGE) listener.onMessage(message)
+      },
     })
-    this.#subscriber = subscriber
-    subscriber.on('error', (error) => {
-      this.#lastError = error
-    })
-    subscriber.on('connect', () => {
-      // It must not keep a process alive.
-      subscriber.stream?.unref?.()
-    })
-    subscriber.on('ready', () => void this.#subscribe())
-    subscriber.on('close', () => this.#down(this.#lastError))
-    subscriber.on('message', (from, message) => {
-      if (from === channel && message.length <= LONGEST_MESSAGE) listener.onMessage(message)
-    })
-    subscriber.connect().catch((error: unknown) => this.#down(error))
   }
 
   close(): void {
     this.#closed = true
     this.#timer?.cancel()
-    this.#subscriber.disconnect()
+    this.#connection.close()
   }
 
   async #subscribe(): Promise<void> {
     try {
-      await this.#subscriber.subscribe(this.#channel)
+      await this.#connection.subscribe(this.#channel)
     } catch (error) {
       this.#down(error)
       this.#later(SUBSCRIBE_AGAIN_MS, () => void this.#subscribe())
@@ -75,9 +59,9 @@ export class WakeChannel {
   }
 
   async #ping(): Promise<void> {
-    const overdue = this.#clock.setTimer(() => this.#subscriber.disconnect(true), PONG_WITHIN_MS, 'background')
+    const overdue = this.#clock.setTimer(() => this.#connection.renew(), PONG_WITHIN_MS, 'background')
     try {
-      await this.#subscriber.ping()
+      await this.#connection.ping()
       this.#later(PING_EVERY_MS, () => void this.#ping())
     } catch {
       // The connection is gone: its end is told by 'close'.

@@ -3,7 +3,7 @@ import { RedisStore } from '@fairqueue/core/redis'
 import { FakeClock } from '@fairqueue/core/testing'
 import { useRedis } from '@fairqueue/test/kit/clients'
 import { describe, expect, test, vi } from 'vitest'
-import type { RedisClient } from '../../src/redis/client.js'
+import { connectionOf } from '../../src/redis/client.js'
 import { WakeChannel } from '../../src/redis/wakeChannel.js'
 
 const redis = useRedis()
@@ -67,9 +67,7 @@ describe('the wake channel', () => {
   test('asks its silent connection for a sign of life, and takes a new one when none comes', async () => {
     const clock = new FakeClock()
     const news: boolean[] = []
-    // Structurally what the product asks for.
-    const client: RedisClient = redis.client()
-    const channel = new WakeChannel(client, 'wake', clock, {
+    const channel = new WakeChannel(connectionOf(redis.client()), 'wake', clock, {
       onMessage: () => undefined,
       onChanged: (open) => news.push(open),
     })
