@@ -17,7 +17,7 @@ export default defineConfig({
     alias: [
       { find: /^@fairqueue\/test\/(.+)$/, replacement: `${root}test/$1.ts` },
       { find: /^@fairqueue\/(core|express|client|fastify|koa)$/, replacement: `${root}packages/$1/src/index.ts` },
-      { find: /^@fairqueue\/core\/(\w+)$/, replacement: `${root}packages/core/src/$1.ts` },
+      { find: /^@fairqueue\/core\/([\w/]+)$/, replacement: `${root}packages/core/src/$1.ts` },
     ],
   },
   test: {

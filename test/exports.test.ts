@@ -13,6 +13,8 @@ const entries = [
   '@fairqueue/core/http',
   '@fairqueue/core/redis',
   '@fairqueue/core/testing',
+  '@fairqueue/core/testing/adapter',
+  '@fairqueue/core/testing/store',
   '@fairqueue/express',
   '@fairqueue/koa',
   '@fairqueue/client',

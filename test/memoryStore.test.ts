@@ -1,17 +1,23 @@
 import { FairQueue, MemoryStore, OptionError } from '@fairqueue/core'
 import { describe, expect, test } from 'vitest'
 import { breathe, FakeClock } from '@fairqueue/core/testing'
-import { storeSuite } from './suites/storeSuite.js'
+import { storeTests } from '@fairqueue/core/testing/store'
+import { runSuite } from './kit/suite.js'
 
-storeSuite('the memory store', () => {
-  const store = new MemoryStore()
-  const clock = new FakeClock()
-  return {
-    queue: async (options) => new FairQueue({ name: 'q', logger: { warn: () => undefined }, ...options, store, clock }),
-    advance: (ms) => clock.advance(ms),
-    settled: breathe,
-  }
-})
+runSuite(
+  'store',
+  'the memory store',
+  storeTests(() => {
+    const store = new MemoryStore()
+    const clock = new FakeClock()
+    return {
+      queue: async (options) =>
+        new FairQueue({ name: 'q', logger: { warn: () => undefined }, ...options, store, clock }),
+      advance: (ms) => clock.advance(ms),
+      settled: breathe,
+    }
+  }),
+)
 
 describe('a queue without a store', () => {
   test('is one line with every other of its name in this process', async () => {

@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { useRedis, type ClientOptions, type IoredisVersion } from './kit/clients.js'
 import { RedisCluster } from './kit/redisCluster.js'
 import { VirtualRedis } from './kit/virtualRedis.js'
-import { storeSuite } from './suites/storeSuite.js'
+import { storeTests } from '@fairqueue/core/testing/store'
+import { runSuite } from './kit/suite.js'
 
 const redis = useRedis()
 
@@ -23,19 +24,23 @@ const clients: [name: string, version: IoredisVersion, options: ClientOptions][]
 ]
 
 for (const [name, version, options] of clients) {
-  storeSuite(`the Redis store with ${name}`, () => {
-    const virtual = new VirtualRedis(redis)
-    return {
-      queue: async (queueOptions) => {
-        const process = await virtual.process(options, version)
-        const queue = process.queue(queueOptions)
-        await virtual.settled()
-        return queue
-      },
-      advance: (ms) => virtual.advance(ms),
-      settled: () => virtual.settled(),
-    }
-  })
+  runSuite(
+    'store',
+    `the Redis store with ${name}`,
+    storeTests(() => {
+      const virtual = new VirtualRedis(redis)
+      return {
+        queue: async (queueOptions) => {
+          const process = await virtual.process(options, version)
+          const queue = process.queue(queueOptions)
+          await virtual.settled()
+          return queue
+        },
+        advance: (ms) => virtual.advance(ms),
+        settled: () => virtual.settled(),
+      }
+    }),
+  )
 }
 
 let cluster: RedisCluster

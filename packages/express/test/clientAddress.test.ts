@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { clientAddress, fairQueue, type ClientAddressOptions } from '@fairqueue/express'
-import { closing } from '@fairqueue/test/suites/adapter/site'
+import { closing } from '@fairqueue/test/kit/site'
 import { expressVersions, openSite, showErrors } from './site.js'
 
 describe.each(expressVersions)('B26: clientAddress on $version', ({ framework }) => {

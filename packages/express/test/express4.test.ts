@@ -1,4 +1,6 @@
-import { adapterSuite } from '@fairqueue/test/suites/adapterSuite'
+import { adapterTests } from '@fairqueue/core/testing/adapter'
+import { runSuite } from '@fairqueue/test/kit/suite'
 import { express4, expressAdapter } from './expressAdapter.js'
 
-adapterSuite(expressAdapter(express4, 'express4'))
+const adapter = expressAdapter(express4, 'express4')
+runSuite('adapter', adapter.name, adapterTests(adapter))

@@ -1,5 +1,7 @@
 import express from 'express'
-import { adapterSuite } from '@fairqueue/test/suites/adapterSuite'
+import { adapterTests } from '@fairqueue/core/testing/adapter'
+import { runSuite } from '@fairqueue/test/kit/suite'
 import { expressAdapter } from './expressAdapter.js'
 
-adapterSuite(expressAdapter(express, 'express'))
+const adapter = expressAdapter(express, 'express')
+runSuite('adapter', adapter.name, adapterTests(adapter))

@@ -11,7 +11,7 @@ import express, {
   type Response,
 } from 'express'
 import { createFairQueue, fairQueue, type FairQueueMiddlewareOptions } from '@fairqueue/express'
-import type { Adapter, Call, Handler, Init, Plan, Route } from '@fairqueue/test/suites/adapter/adapter'
+import type { Adapter, Call, Handler, Init, Plan, Route } from '@fairqueue/core/testing/adapter'
 
 const require = createRequire(import.meta.url)
 

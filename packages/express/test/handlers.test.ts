@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express'
 import { describe, expect, it } from 'vitest'
-import { askBoth, cutBoth, finalEvent, type Comparison } from '@fairqueue/test/suites/adapter/twins'
+import { askBoth, cutBoth, finalEvent, type Comparison } from '@fairqueue/core/testing/adapter'
 import { expressVersions, openTwins } from './site.js'
 
 const SSE = 'text/event-stream'

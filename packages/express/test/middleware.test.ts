@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fairQueue } from '@fairqueue/express'
-import { closing } from '@fairqueue/test/suites/adapter/site'
+import { closing } from '@fairqueue/test/kit/site'
 import { expressVersions, openSite } from './site.js'
 
 it.each(expressVersions)(

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import { fairQueue } from '@fairqueue/express'
-import { siteOf, type Site } from '@fairqueue/test/suites/adapter/site'
-import { twinsOf, type Twins } from '@fairqueue/test/suites/adapter/twins'
+import { closing, siteOf } from '@fairqueue/test/kit/site'
+import { twinsOf, type Site, type Twins } from '@fairqueue/core/testing/adapter'
 import { express4 } from './expressAdapter.js'
 
 /** Both majors; every suite runs on each. */
@@ -31,7 +31,7 @@ export async function openTwins(
   mount: (app: Express, gate: RequestHandler, path: string) => void,
 ): Promise<Twins> {
   return twinsOf(
-    (options) => fairQueue(options),
+    (options) => closing(fairQueue(options)),
     (gate) =>
       openSite(framework, (app) => {
         mount(app, (_req, _res, next) => next(), '/bare')

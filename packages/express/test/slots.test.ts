@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { describe, expect, it, vi } from 'vitest'
 import { fairQueue, type FairQueueMiddlewareOptions } from '@fairqueue/express'
-import { closing, eventually, runningIs } from '@fairqueue/test/suites/adapter/site'
+import { closing, eventually, runningIs } from '@fairqueue/test/kit/site'
 import { expressVersions, openSite, showErrors } from './site.js'
 
 describe.each(expressVersions)('A place on $version', ({ framework }) => {

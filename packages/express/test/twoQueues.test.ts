@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { FairQueue } from '@fairqueue/core'
 import { fairQueue } from '@fairqueue/express'
-import { closing, eventually, runningIs } from '@fairqueue/test/suites/adapter/site'
+import { closing, eventually, runningIs } from '@fairqueue/test/kit/site'
 import { expressVersions, openSite } from './site.js'
 
 it.each(expressVersions)(

@@ -8,7 +8,8 @@ import multer from 'multer'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Logger } from '@fairqueue/core'
 import { continueOnRead, fairQueue, type FairQueueMiddlewareOptions } from '@fairqueue/express'
-import { closing, eventually, waitingIs, type Site } from '@fairqueue/test/suites/adapter/site'
+import type { Site } from '@fairqueue/core/testing/adapter'
+import { closing, eventually, waitingIs } from '@fairqueue/test/kit/site'
 import { expressVersions, openSite, showErrors } from './site.js'
 
 const MEGABYTE = 1024 * 1024

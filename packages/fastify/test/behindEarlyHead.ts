@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { FairQueue } from '@fairqueue/core'
 import { fairQueue, type FairQueueRouteOptions } from '@fairqueue/fastify'
 import type { RawClient, RawResponse } from '@fairqueue/test/kit/rawHttp'
-import { afterWait } from '@fairqueue/test/suites/adapter/twins'
+import { afterWait } from '@fairqueue/core/testing/adapter'
 import { asksForEvents, closing, openSite, type Site } from './site.js'
 
 /** Declares a route with `config`, at `path`. */

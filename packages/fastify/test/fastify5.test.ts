@@ -1,4 +1,6 @@
-import { adapterSuite } from '@fairqueue/test/suites/adapterSuite'
+import { adapterTests } from '@fairqueue/core/testing/adapter'
+import { runSuite } from '@fairqueue/test/kit/suite'
 import { fastifyAdapter } from './fastifyAdapter.js'
 
-adapterSuite(fastifyAdapter)
+const adapter = fastifyAdapter
+runSuite('adapter', adapter.name, adapterTests(adapter))

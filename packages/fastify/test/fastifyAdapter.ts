@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import compress from '@fastify/compress'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { createFairQueue, fairQueue, type FairQueueHook, type FairQueueHookOptions } from '@fairqueue/fastify'
-import type { Adapter, Call, Init, Layer, Plan, Route } from '@fairqueue/test/suites/adapter/adapter'
+import type { Adapter, Call, Init, Layer, Plan, Route } from '@fairqueue/core/testing/adapter'
 
 const { version } = createRequire(import.meta.url)('fastify/package.json') as { version: string }
 

@@ -3,7 +3,7 @@ import { Router } from '@koa/router'
 import compress from 'koa-compress'
 import { describe, expect, it } from 'vitest'
 import { fairQueue, type FairQueueContext, type FairQueueMiddlewareOptions } from '@fairqueue/koa'
-import { asksForEvents, closing, eventually, runningIs, waitingIs } from '@fairqueue/test/suites/adapter/site'
+import { asksForEvents, closing, eventually, runningIs, waitingIs } from '@fairqueue/test/kit/site'
 import { koaVersions, openSite } from './site.js'
 
 describe.each(koaVersions)('Layers around fairQueue on $version', ({ framework }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { clientAddress, fairQueue, type ClientAddressOptions } from '@fairqueue/koa'
-import { closing } from '@fairqueue/test/suites/adapter/site'
+import { closing } from '@fairqueue/test/kit/site'
 import { koaVersions, openSite } from './site.js'
 
 const cases: readonly (readonly [what: string, options: ClientAddressOptions, proxy: boolean, key: string])[] = [

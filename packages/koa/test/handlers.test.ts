@@ -1,8 +1,8 @@
 import { PassThrough, Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { describe, expect, it } from 'vitest'
-import { asksForEvents, eventually } from '@fairqueue/test/suites/adapter/site'
-import { askBoth, cutBoth, finalEvent } from '@fairqueue/test/suites/adapter/twins'
+import { asksForEvents, eventually } from '@fairqueue/test/kit/site'
+import { askBoth, cutBoth, finalEvent } from '@fairqueue/core/testing/adapter'
 import { koaVersions, openTwins } from './site.js'
 
 type Handler = (ctx: Context) => unknown

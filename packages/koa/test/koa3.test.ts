@@ -1,5 +1,7 @@
 import Koa from 'koa'
-import { adapterSuite } from '@fairqueue/test/suites/adapterSuite'
+import { adapterTests } from '@fairqueue/core/testing/adapter'
+import { runSuite } from '@fairqueue/test/kit/suite'
 import { koaAdapter } from './koaAdapter.js'
 
-adapterSuite(koaAdapter(Koa, 'koa'))
+const adapter = koaAdapter(Koa, 'koa')
+runSuite('adapter', adapter.name, adapterTests(adapter))

@@ -7,7 +7,7 @@ import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import compress from 'koa-compress'
 import { createFairQueue, fairQueue, type FairQueueMiddleware, type FairQueueMiddlewareOptions } from '@fairqueue/koa'
-import type { Adapter, Call, Handler, Init, Layer, Plan, Route } from '@fairqueue/test/suites/adapter/adapter'
+import type { Adapter, Call, Handler, Init, Layer, Plan, Route } from '@fairqueue/core/testing/adapter'
 
 const require = createRequire(import.meta.url)
 

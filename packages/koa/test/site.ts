@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
 import { fairQueue, type FairQueueMiddleware } from '@fairqueue/koa'
-import { siteOf, type Site } from '@fairqueue/test/suites/adapter/site'
-import { twinsOf, type Twins } from '@fairqueue/test/suites/adapter/twins'
+import { closing, siteOf } from '@fairqueue/test/kit/site'
+import { twinsOf, type Site, type Twins } from '@fairqueue/core/testing/adapter'
 import { koa2 } from './koaAdapter.js'
 
 type Framework = typeof Koa
@@ -35,7 +35,7 @@ export async function openSite(framework: Framework, ...layers: readonly Middlew
 export async function openTwins(framework: Framework, handler: (ctx: Context) => unknown): Promise<Twins & KoaSite> {
   let site: KoaSite
   const twins = await twinsOf(
-    (options) => fairQueue(options),
+    (options) => closing(fairQueue(options)),
     async (gate: FairQueueMiddleware) => {
       site = await openSite(
         framework,

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { Context } from 'koa'
 import { describe, expect, it } from 'vitest'
 import { fairQueue, type FairQueueMiddlewareOptions } from '@fairqueue/koa'
-import { closing, eventually, runningIs } from '@fairqueue/test/suites/adapter/site'
+import { closing, eventually, runningIs } from '@fairqueue/test/kit/site'
 import { koaVersions, openSite } from './site.js'
 
 describe.each(koaVersions)('A place on $version', ({ framework }) => {
