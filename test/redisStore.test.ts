@@ -82,18 +82,22 @@ const others: Record<string, () => Promise<RedisClient>> = {
 }
 
 for (const [name, connect] of Object.entries(others)) {
-  storeSuite(`the Redis store with ${name}`, () => {
-    const virtual = new VirtualRedis(null)
-    return {
-      queue: async (queueOptions) => {
-        const { store, clock } = virtual.watch(await connect())
-        const quiet = { warn: () => undefined }
-        const queue = new FairQueue({ name: 'q', bootGraceMs: 0, logger: quiet, ...queueOptions, store, clock })
-        await virtual.settled()
-        return queue
-      },
-      advance: (ms) => virtual.advance(ms),
-      settled: () => virtual.settled(),
-    }
-  })
+  runSuite(
+    'store',
+    `the Redis store with ${name}`,
+    storeTests(() => {
+      const virtual = new VirtualRedis(null)
+      return {
+        queue: async (queueOptions) => {
+          const { store, clock } = virtual.watch(await connect())
+          const quiet = { warn: () => undefined }
+          const queue = new FairQueue({ name: 'q', bootGraceMs: 0, logger: quiet, ...queueOptions, store, clock })
+          await virtual.settled()
+          return queue
+        },
+        advance: (ms) => virtual.advance(ms),
+        settled: () => virtual.settled(),
+      }
+    }),
+  )
 }
