@@ -26,6 +26,7 @@ export function expressAdapter(framework: typeof express, name: 'express' | 'exp
     seesHandlerEnd: false,
     // It gives requests the prototypes of HTTP/1.
     servesHttp2: false,
+    compresses: true,
     gate: (options, defaults) => {
       const make = defaults === undefined ? fairQueue : createFairQueue(defaults as never)
       return make(options as never)

@@ -14,6 +14,7 @@ export const fastifyAdapter: Adapter = {
   version,
   seesHandlerEnd: true,
   servesHttp2: true,
+  compresses: true,
   gate: (options, defaults = {}) => {
     // A hook can stand in any application; this one only makes it.
     const maker = fastify()

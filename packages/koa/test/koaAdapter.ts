@@ -21,6 +21,7 @@ export function koaAdapter(framework: typeof Koa, name: 'koa' | 'koa2'): Adapter
     version,
     seesHandlerEnd: true,
     servesHttp2: true,
+    compresses: true,
     gate: (options, defaults) => {
       const make = defaults === undefined ? fairQueue : createFairQueue(defaults as never)
       return make(options as never)

@@ -81,9 +81,11 @@ export function adapterTests(adapter: Adapter): readonly SuiteTest[] {
     describe('a handler behind an early head', () => {
       handlerTests(adapter)
     })
-    describe('compression', () => {
-      compressionTests(adapter)
-    })
+    if (adapter.compresses) {
+      describe('compression', () => {
+        compressionTests(adapter)
+      })
+    }
     if (adapter.servesHttp2) {
       describe('HTTP/2', () => {
         http2Tests(adapter)

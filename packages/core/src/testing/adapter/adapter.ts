@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FairQueue } from '../../index.js'
-import type { FairQueueContext, GateOptions, Refusal } from '../../http.js'
+import type { AddressedRequest, FairQueueContext, GateOptions, Refusal } from '../../http.js'
 
 /**
  * What a framework's adapter gives to join the adapter suite: how an application of the framework is built from a plan, and how the
@@ -16,6 +16,8 @@ export interface Adapter {
   readonly seesHandlerEnd: boolean
   /** Whether the framework serves HTTP/2. */
   readonly servesHttp2: boolean
+  /** Whether an application can have a layer that compresses answers ({@link Route.compressed}). */
+  readonly compresses: boolean
   /**
    * Makes what stands in front of routes, as `createFairQueue(defaults)(options)` does; without defaults as `fairQueue(options)` does.
    * Functions among the options get the framework's own request.
@@ -31,7 +33,7 @@ export interface Adapter {
 export type AdapterOptions = GateOptions<AnyRequest>
 
 /** What the requests of all frameworks have in common (Koa's context is one). */
-export interface AnyRequest {
+export interface AnyRequest extends AddressedRequest {
   readonly method: string
   readonly originalUrl: string
   readonly headers: IncomingHttpHeaders
@@ -51,7 +53,10 @@ export interface Plan {
   readonly layers?: readonly Layer[]
   /** Headers that a layer in front of all gates sets in the framework's own way, as one for CORS does. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Errors are answered by an error handler of the application: status 500, and the error's message as the body. */
+  /**
+   * Errors are answered by an error handler of the application: status 500, and the error's message as the body. Default: as the framework
+   * does it, with the error's `status` if it has one.
+   */
   readonly showErrors?: boolean
   /** Gate and routes are mounted together under this prefix (a router, a sub-application, a plugin). Default: at the root. */
   readonly prefix?: string
