@@ -76,7 +76,7 @@ test('a Redis that is killed and comes back empty in the middle of a load loses 
 
 test('who asks while Redis is away is refused in time, and those in line are not (promises 8 and 9)', async () => {
   const storeTimeoutMs = 500
-  const [a] = await world().start('A', { concurrency: 1, livenessMs: 5000, storeTimeoutMs })
+  const [a] = await world().start('A', { concurrency: 1, livenessMs: 5000, storeTimeoutMs, onStoreError: 'closed' })
   await world().enterInTurn(a!, a!, a!)
   expect(await world().line()).toEqual(['A2', 'A3'])
 

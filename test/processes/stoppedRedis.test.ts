@@ -19,7 +19,12 @@ describe.each([
   test('takes nobody for dead; newcomers are refused in time, those in line keep their places and are served soon after its return (R19, R12, promise 8)', async ({
     annotate,
   }) => {
-    const options = { concurrency: LIMIT, livenessMs: LIVENESS_MS, storeTimeoutMs: STORE_TIMEOUT_MS }
+    const options = {
+      concurrency: LIMIT,
+      livenessMs: LIVENESS_MS,
+      storeTimeoutMs: STORE_TIMEOUT_MS,
+      onStoreError: 'closed',
+    } as const
     const processes = await world().start('ABC', options)
     const [a] = processes
     const monitor = await world().monitor()
