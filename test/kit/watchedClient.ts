@@ -65,8 +65,10 @@ export class WatchedClient {
         (...args) => {
           const subscriber = duplicate(...args) as Subscriber
           this.#subscribers.push(subscriber)
-          return subscriber
+          // Until it listens, hints are lost on it.
+          return seen(subscriber, { connect: this.#counted, subscribe: this.#counted })
         },
+      info: this.#counted,
       nodes:
         (nodes) =>
         (...args) =>
@@ -81,6 +83,11 @@ export class WatchedClient {
   #serverUs(): string {
     return (this.#serverMs() * 1000).toFixed(0)
   }
+
+  readonly #counted =
+    (run: Method): Method =>
+    (...args) =>
+      this.#call(() => run(...args) as Promise<unknown>)
 
   async #call(call: () => Promise<unknown>): Promise<unknown> {
     this.calls.push(call)
