@@ -191,6 +191,15 @@ describe('limit', () => {
     expect(log.broken()).toEqual([expect.stringMatching(/^share: 2 permits of a share of 1/)])
   })
 
+  test('whom a process let in just before it was not on its own any more is judged by its share', () => {
+    const log = new ForgedLog()
+      .fault('cut', ['A1'], 1000, 3000)
+      .note(1600, 'A1', { what: 'alone', share: 1 })
+      .served('A1', { number: 1650, grantedMs: 3050, endedMs: 3500, alone: true })
+      .note(3053, 'A1', { what: 'alone', share: null })
+    expect(log.broken()).toEqual([])
+  })
+
   test('a fresh process beside the survivors of a FLUSHALL is excused, an old one is not', () => {
     const flushed = (startedMs: number): string[] => {
       const log = inOrder()

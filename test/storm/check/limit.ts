@@ -80,7 +80,7 @@ function isFresh(record: StormRecord, { process, grantedMs }: Run): boolean {
 /** A process on its own lets in nobody beyond its share; what ran before counts. */
 function checkShare(record: StormRecord, run: Run): Violation[] {
   const { process, beganMs } = run
-  const told = record.of('alone').findLast(({ by, atMs }) => by === process && atMs <= beganMs + CLOCKS_MS)
+  const told = record.of('alone').findLast(({ by, atMs }) => by === process && atMs <= beganMs)
   const share = told?.share ?? 0
   const beside = record.runs.filter(
     (other) =>
