@@ -4,7 +4,7 @@
 //
 // What is changed in that code, and no more: the port 3000 (and the address of Redis, and the client's relative URL) becomes one that is free,
 // `import` becomes `require`, and where a module's own `await` does not exist the statements get an async function around them. What it calls
-// but leaves to its reader (`askModel`, …) is in a file that is loaded before it.
+// but leaves to its reader (`askModel`, …) is in a file that is loaded before it. Arguments choose: `npm run test:newcomer -- koa jest`.
 import { once } from 'node:events'
 import { fork, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -81,9 +81,10 @@ declare const question: string
 declare function askModel(question: string, options: { signal: AbortSignal }): Promise<string>`,
   },
   client: {
-    packages: ['client'],
-    installs: [],
-    yours: `
+    packages: ['client', 'express'],
+    installs: ['express@5.3.0', '@types/express@5.0.6'],
+    yours: `${model(false)}
+globalThis.askModel = answer
 globalThis.question = 'why?'
 globalThis.show = (state, position) => process.send({ state, position })
 globalThis.apologise = (code) => process.send({ code })
@@ -105,7 +106,11 @@ declare function apologise(code: string | null, retryAfterMs: number | null): vo
 const COMPILATIONS = [
   { file: 'node16.mts', options: { module: 'node16' }, compilers: ['typescript5', 'typescript7'] },
   { file: 'node16.cts', options: { module: 'node16' }, compilers: ['typescript5', 'typescript7'] },
-  { file: 'bundler.ts', options: { module: 'esnext', moduleResolution: 'bundler' }, compilers: ['typescript5', 'typescript7'] },
+  {
+    file: 'bundler.ts',
+    options: { module: 'esnext', moduleResolution: 'bundler' },
+    compilers: ['typescript5', 'typescript7'],
+  },
   { file: 'commonjs.ts', options: { module: 'commonjs', moduleResolution: 'node10' }, compilers: ['typescript5'] },
   { file: 'commonjs.ts', options: { module: 'commonjs' }, compilers: ['typescript7'] },
 ]
@@ -164,7 +169,9 @@ async function packAll() {
 async function install(folder, packages, others) {
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-  const ours = readdirSync(tarballs).filter((file) => /-core-/.test(file) || packages.some((name) => file.includes(`-${name}-`)))
+  const ours = readdirSync(tarballs).filter(
+    (file) => /-core-/.test(file) || packages.some((name) => file.includes(`-${name}-`)),
+  )
   const wanted = [...ours.map((file) => join(tarballs, file)), ...others]
   await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--save-exact', '--silent', ...wanted], {
     cwd: folder,
@@ -184,7 +191,9 @@ async function freePort() {
 async function listening(port) {
   for (let tries = 0; tries < 200; tries++) {
     const socket = connect(port, '127.0.0.1')
-    const open = await new Promise((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)))
+    const open = await new Promise((resolve) =>
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false)),
+    )
     socket.destroy()
     if (open) return
     await delay(50)
@@ -221,7 +230,10 @@ function message(child, passes) {
       if (passes(news)) settle(() => resolve(news))
     }
     const onExit = () => settle(() => reject(new Error('the process has ended too early')))
-    const late = setTimeout(() => settle(() => reject(new Error('the process has not said what it should in 30 s'))), 30_000)
+    const late = setTimeout(
+      () => settle(() => reject(new Error('the process has not said what it should in 30 s'))),
+      30_000,
+    )
     const settle = (/** @type {() => void} */ end) => {
       clearTimeout(late)
       child.off('message', onMessage).off('exit', onExit)
@@ -263,7 +275,10 @@ function ask(port, headers = {}) {
 /** @param {number} port; @returns what fills the limit: eight answers that have begun */
 async function eightThatRun(port) {
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(port)))
-  check(answers.every(({ status }) => status === 200), 'eight requests run at once')
+  check(
+    answers.every(({ status }) => status === 200),
+    'eight requests run at once',
+  )
   return answers
 }
 
@@ -342,19 +357,18 @@ const FORMATS = [
   ['readme.cjs', toCommonJs],
 ]
 
-async function servers() {
-  for (const name of /** @type {const} */ (['express', 'koa', 'fastify'])) {
-    const { folder, code, types } = await settle(name)
-    for (const [file, translate] of FORMATS) {
-      await step(`${name}: ${file} queues`, async () => {
-        const port = await freePort()
-        const server = start(folder, file, translate(replaceAll(code, { 3000: String(port) })))
-        await queues(server, port)
-        await end(server)
-      })
-    }
-    await step(`${name}: TypeScript takes it`, () => compiles(folder, code, types))
+/** @param {'express' | 'koa' | 'fastify'} name */
+async function server(name) {
+  const { folder, code, types } = await settle(name)
+  for (const [file, translate] of FORMATS) {
+    await step(`${name}: ${file} queues`, async () => {
+      const port = await freePort()
+      const process = start(folder, file, translate(replaceAll(code, { 3000: String(port) })))
+      await queues(process, port)
+      await end(process)
+    })
   }
+  await step(`${name}: TypeScript takes it`, () => compiles(folder, code, types))
 }
 
 async function core() {
@@ -384,7 +398,7 @@ async function client() {
   for (const [file, translate] of FORMATS) {
     await step(`client: ${file} waits before the server of express' README`, async () => {
       const port = await freePort()
-      const server = start(join(workplace, 'express'), 'server.mjs', replaceAll(readmeCode('express'), { 3000: String(port) }))
+      const server = start(folder, 'server.mjs', replaceAll(readmeCode('express'), { 3000: String(port) }))
       await listening(port)
       const eight = await eightThatRun(port)
       const asking = start(folder, file, translate(replaceAll(code, { "'/chat'": `'http://127.0.0.1:${port}/chat'` })))
@@ -476,13 +490,24 @@ async function jest() {
   }
 }
 
+/** @type {Record<string, () => Promise<void>>} */
+const PARTS = {
+  express: () => server('express'),
+  koa: () => server('koa'),
+  fastify: () => server('fastify'),
+  core,
+  client,
+  jest,
+}
+
 await runMain(async () => {
+  const chosen = process.argv.slice(2)
+  for (const name of chosen) {
+    if (PARTS[name] === undefined) throw new CommandError(`"${name}" is none of ${Object.keys(PARTS).join(', ')}`, 1)
+  }
   try {
     await step('packs what users get', packAll)
-    await servers()
-    await core()
-    await client()
-    await jest()
+    for (const name of chosen.length > 0 ? chosen : Object.keys(PARTS)) await PARTS[name]?.()
   } finally {
     await Promise.all([...running].map(end))
     rmSync(workplace, { recursive: true })
