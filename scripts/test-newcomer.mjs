@@ -136,7 +136,7 @@ function replaceAll(code, changes) {
 
 /** @param {string} code that of an ES module; @returns {string} the same for where a module cannot `await` */
 function withoutModuleAwait(code) {
-  if (!/^(const \w+ = )?await /m.test(code)) return code
+  if (!/^(try \{\n +)?(const \w+ = )?await /m.test(code)) return code
   const lines = code.split('\n')
   const imports = lines.filter((line) => line.startsWith('import '))
   const statements = lines.filter((line) => !line.startsWith('import '))
