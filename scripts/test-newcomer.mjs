@@ -227,17 +227,17 @@ function message(child, passes) {
   return new Promise((resolve, reject) => {
     /** @param {any} news */
     const onMessage = (news) => {
-      if (passes(news)) settle(() => resolve(news))
+      if (passes(news)) settleWith(() => resolve(news))
     }
-    const onExit = () => settle(() => reject(new Error('the process has ended too early')))
+    const onExit = () => settleWith(() => reject(new Error('the process has ended too early')))
     const late = setTimeout(
-      () => settle(() => reject(new Error('the process has not said what it should in 30 s'))),
+      () => settleWith(() => reject(new Error('the process has not said what it should in 30 s'))),
       30_000,
     )
-    const settle = (/** @type {() => void} */ end) => {
+    const settleWith = (/** @type {() => void} */ conclude) => {
       clearTimeout(late)
       child.off('message', onMessage).off('exit', onExit)
-      end()
+      conclude()
     }
     child.on('message', onMessage).on('exit', onExit)
   })
@@ -342,7 +342,7 @@ async function step(name, attempt) {
 }
 
 /** @param {keyof typeof NEWCOMERS} name */
-async function settle(name) {
+async function moveIn(name) {
   const { packages, installs, yours, types } = NEWCOMERS[name]
   const folder = join(workplace, name)
   await step(`${name}: installs into an empty folder`, () => install(folder, packages, [...installs, ...COMPILERS]))
@@ -358,8 +358,8 @@ const FORMATS = [
 ]
 
 /** @param {'express' | 'koa' | 'fastify'} name */
-async function server(name) {
-  const { folder, code, types } = await settle(name)
+async function serve(name) {
+  const { folder, code, types } = await moveIn(name)
   for (const [file, translate] of FORMATS) {
     await step(`${name}: ${file} queues`, async () => {
       const port = await freePort()
@@ -372,7 +372,7 @@ async function server(name) {
 }
 
 async function core() {
-  const { folder, code, types } = await settle('core')
+  const { folder, code, types } = await moveIn('core')
   const program = await ensureProgram(redisServer)
   const port = await freePort()
   const redis = watched(spawn(program, ['--port', String(port), '--save', '', '--dir', folder], { stdio: 'ignore' }))
@@ -394,7 +394,7 @@ async function core() {
 }
 
 async function client() {
-  const { folder, code, types } = await settle('client')
+  const { folder, code, types } = await moveIn('client')
   for (const [file, translate] of FORMATS) {
     await step(`client: ${file} waits before the server of express' README`, async () => {
       const port = await freePort()
@@ -492,9 +492,9 @@ async function jest() {
 
 /** @type {Record<string, () => Promise<void>>} */
 const PARTS = {
-  express: () => server('express'),
-  koa: () => server('koa'),
-  fastify: () => server('fastify'),
+  express: () => serve('express'),
+  koa: () => serve('koa'),
+  fastify: () => serve('fastify'),
   core,
   client,
   jest,

@@ -71,7 +71,9 @@ function knownTo(validate: (options: object) => unknown): ReadonlySet<string> {
 /** Name and default of each option; a row of the table may name several. */
 function optionRows(name: string): [string, string][] {
   const readme = readFileSync(new URL(`../../${name}/README.md`, import.meta.url), 'utf8')
-  const table = readme.split('\n\n').find((part) => /^\| option \|/.test(part) && part.includes('\n| `concurrency` |'))
+  const table = readme
+    .split('\n\n')
+    .find((part) => part.startsWith('| option |') && part.includes('\n| `concurrency` |'))
   const lines = table?.split('\n').filter((line) => line.startsWith('| `')) ?? []
   return lines.flatMap((line): [string, string][] => {
     const [, names = '', texts = ''] = line.split('|').map((cell) => cell.trim())
