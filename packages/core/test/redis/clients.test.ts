@@ -100,6 +100,7 @@ test('a client of node-redis that nobody connects is told as such, and serves on
     concurrency: 1,
     bootGraceMs: 0,
     storeTimeoutMs: 100,
+    onStoreError: 'closed',
     store: new RedisStore({ redis: client }),
     logger: { warn: () => undefined },
   })
