@@ -17,6 +17,7 @@ import { resumingTests } from './adapter/resuming.js'
 import { slotTests } from './adapter/slots.js'
 import { storeFailureTests } from './adapter/storeFailures.js'
 import { switchingTests } from './adapter/switching.js'
+import { timeoutTests } from './adapter/timeouts.js'
 import { twoGateTests } from './adapter/twoGates.js'
 import { uploadTests } from './adapter/uploads.js'
 import { waitingTests } from './adapter/waiting.js'
@@ -49,6 +50,7 @@ export function adapterTests(adapter: Adapter): readonly SuiteTest[] {
     })
     describe('a waiting client', () => {
       waitingTests(adapter)
+      timeoutTests(adapter)
     })
     describe('a client that leaves', () => {
       leavingTests(adapter)

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FairQueue } from '../../index.js'
 import { Http2Client, type Http2Request } from './http2Client.js'
 import type { Adapter, AdapterOptions, Handler } from './adapter.js'
-import { asksForEvents, deferred, openGate, openSite, runningIs, waitingIs } from './site.js'
+import { asksForEvents, deferred, moment, openGate, openSite, runningIs, waitingIs } from './site.js'
 import { afterWait } from './twins.js'
 import { deepEqual, equal, eventually, matches } from '../assertions.js'
 import { afterTest, test } from '../suite.js'
@@ -21,7 +21,7 @@ export function http2Tests(adapter: Adapter): void {
     const { port } = await openSite(adapter, {
       http2: true,
       routes: [
-        { path: '/gated', gate, handler },
+        { method: 'ALL', path: '/gated', gate, handler },
         { path: '/bare', handler },
       ],
     })
@@ -90,6 +90,77 @@ export function http2Tests(adapter: Adapter): void {
     matches(refused.headers, { ':status': 503, 'content-type': 'application/problem+json' })
     equal(refused.headers.connection, undefined)
     matches(JSON.parse(refused.body), { code: 'FQ_DRAINING' })
+  })
+
+  test('Case 22: is told in its stream that its time is over, and its connection goes on', async () => {
+    const { queue, client } = await openLine(({ text }) => text('ran'), { maxWaitMs: 50 })
+    const holder = await queue.acquire()
+    const told = client.request('GET', '/gated', asksForEvents)
+    await told.ended
+    matches(told.body, /"state":"waiting"[^]*\n\nid: q:end\nevent: error\ndata: .*"code":"FQ_WAIT_TIMEOUT".*\n\n$/)
+    await holder.release()
+    const next = client.request('GET', '/gated')
+    await next.ended
+    equal(next.body, 'ran')
+  })
+
+  test('B36: takes up again the place of a stream that was reset', async () => {
+    const { queue, client } = await openLine(({ text }) => text('data: ran\n\n', { headers: sse }))
+    const holder = await queue.acquire()
+    const first = client.request('GET', '/gated', asksForEvents)
+    await first.until('"state":"waiting"')
+    const ticket = /"ticket":"([^"]+)"/.exec(first.body)![1]!
+    const behind = client.request('GET', '/gated')
+    await waitingIs(queue, 2)
+    first.reset()
+    await waitingIs(queue, 1)
+    const back = client.request('GET', '/gated', { ...asksForEvents, 'last-event-id': `q:${ticket}` })
+    await back.until('"state":"waiting"')
+    matches(back.body, new RegExp(`"position":1,.*"ticket":"${ticket}"`))
+    await holder.release()
+    await Promise.all([back.ended, behind.ended])
+    equal(afterWait(back.body), 'data: ran\n\n')
+    await runningIs(queue, 0)
+    equal((await queue.status()).grants, 3)
+  })
+
+  test('accepts with 202 who asks for it', async () => {
+    const { queue, client } = await openLine(({ text }) => text('ran'))
+    const holder = await queue.acquire()
+    const accepted = client.request('POST', '/gated', { prefer: 'respond-async' })
+    await accepted.ended
+    matches(accepted.headers, { ':status': 202, location: /fairqueue-place=/, 'preference-applied': 'respond-async' })
+    await holder.release()
+  })
+
+  test.each([
+    ['silently', {}],
+    ['told of its wait', asksForEvents],
+  ])('B40: loses nothing of a body that is read after the wait, %s', async (_how, headers) => {
+    const { queue, client } = await openLine(async ({ body, text }) =>
+      text(`data: ${(await body()).length}\n\n`, { headers: sse }),
+    )
+    const holder = await queue.acquire()
+    const type = { 'content-type': 'application/octet-stream' }
+    const upload = client.request('POST', '/gated', { ...headers, ...type }, 'x'.repeat(1_000_000))
+    await waitingIs(queue, 1)
+    await moment()
+    await holder.release()
+    await upload.ended
+    matches(upload.body, /data: 1000000\n\n$/)
+  })
+
+  test('can read why its upload was refused, and its connection goes on', async () => {
+    const { queue, client } = await openLine(({ text }) => text('ran'), { maxQueueSize: 0 })
+    const holder = await queue.acquire()
+    const type = { 'content-type': 'application/octet-stream' }
+    const upload = client.request('POST', '/gated', type, 'x'.repeat(5_000_000))
+    await upload.ended
+    deepEqual([upload.headers[':status'], (JSON.parse(upload.body) as { code: string }).code], [503, 'FQ_QUEUE_FULL'])
+    await holder.release()
+    const next = client.request('GET', '/gated')
+    await next.ended
+    equal(next.body, 'ran')
   })
 
   test.each([

@@ -20,7 +20,7 @@ export class Http2Client {
     this.#session = connect(`http://127.0.0.1:${port}`)
   }
 
-  request(method: string, path: string, headers: Readonly<Record<string, string>> = {}): Http2Request {
+  request(method: string, path: string, headers: Readonly<Record<string, string>> = {}, body?: string): Http2Request {
     const stream = this.#session.request({ ':method': method, ':path': path, ...headers })
     let wake: () => void = () => undefined
     const ended = new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ export class Http2Client {
     })
     // How a stream ends is a finding.
     stream.on('error', () => undefined)
-    stream.end()
+    stream.end(body)
     return request
   }
 
