@@ -12,7 +12,7 @@ describe.each(expressVersions)("Express' own ways of answering, behind an early 
   it.each<[string, RequestHandler]>([
     ['res.send', (_req, res) => void res.type(SSE).send('data: a\n\n')],
     ['a status and end', (_req, res) => void res.status(200).type(SSE).end('data: a\n\n')],
-  ])('stream with %s, byte for byte', async (_what, handler) => {
+  ])('Case 2: stream with %s, byte for byte', async (_what, handler) => {
     const { bare, answer, warnings } = await compare((app, gate, path) => app.get(path, gate, handler))
     expect(answer.body).toBe(bare.body)
     expect(warnings).toEqual([])
@@ -57,7 +57,7 @@ describe.each(expressVersions)("Express' own ways of answering, behind an early 
       { status: 403, error: { type: 'permission_error', code: 403, message: 'Forbidden' } },
     ],
     ['a file that is not there', (_req, res) => res.sendFile('/nowhere/at/all'), 'error', { status: 404 }],
-  ])('answers with %s, as one last event', async (_what, handler, name, data) => {
+  ])('Cases 12 and 13: answers with %s, as one last event', async (_what, handler, name, data) => {
     const { gated, answer } = await compare((app, gate, path) => app.get(path, gate, handler))
     const event = finalEvent(answer.body)
     expect(event.name).toBe(name)
@@ -66,14 +66,14 @@ describe.each(expressVersions)("Express' own ways of answering, behind an early 
     expect(answer.body).not.toContain('a=b')
   })
 
-  it('answers with res.sendFile, as one last event', async () => {
+  it('Case 13: answers with res.sendFile, as one last event', async () => {
     const { bare, answer } = await compare((app, gate, path) => {
       app.get(path, gate, (_req, res) => res.sendFile(new URL('../package.json', import.meta.url).pathname))
     })
     expect(finalEvent(answer.body).data).toMatchObject({ status: 200, body: JSON.parse(bare.body) })
   })
 
-  it('answers through an error handler of the app, as one last event', async () => {
+  it('Case 12: answers through an error handler of the app, as one last event', async () => {
     const { bare, answer } = await compare((app, gate, path) => {
       app.get(path, gate, (_req, _res, next) => next(new Error('boom')))
       app.use(path, (error: Error, _req: unknown, res: Response, next: (error: unknown) => void) => {
@@ -85,7 +85,7 @@ describe.each(expressVersions)("Express' own ways of answering, behind an early 
     expect(finalEvent(answer.body).data).toMatchObject({ status: 502, errorText: 'boom', body: { detail: 'boom' } })
   })
 
-  it('are cut by next(err) after their first byte, as without a queue', async () => {
+  it('Case 14: are cut by next(err) after their first byte, as without a queue', async () => {
     const twins = await openTwins(framework, (app, gate, path) => {
       app.get(path, gate, (_req, res, next) => {
         res.type(SSE).write('data: a\n\n')
@@ -97,7 +97,7 @@ describe.each(expressVersions)("Express' own ways of answering, behind an early 
     expect(gated).toEqual(bare)
   })
 
-  it('are cut, and not ended cleanly, by an error thrown after their first byte', async () => {
+  it('Case 14: are cut, and not ended cleanly, by an error thrown after their first byte', async () => {
     const twins = await openTwins(framework, (app, gate, path) => {
       app.get(path, gate, (_req, res) => {
         res.type(SSE).write('data: a\n\n')

@@ -24,7 +24,7 @@ async function openSlow(
 }
 
 describe('A server that closes', () => {
-  it('B38: answers those who wait at once, lets those who run finish, and then is closed', async () => {
+  it('Case 29, B38: answers those who wait at once, lets those who run finish, and then is closed', async () => {
     const order: string[] = []
     const site = await openSlow({ concurrency: 1 }, (app) => {
       app.addHook('onClose', async () => void order.push('user'))

@@ -132,7 +132,7 @@ const streams: readonly (readonly [string, RouteHandlerMethod])[] = [
 ]
 
 describe('A handler behind an early head', () => {
-  it.each(streams)('streams with %s, byte for byte', async (_what, handler) => {
+  it.each(streams)('Cases 1, 2, 7 and 8: streams with %s, byte for byte', async (_what, handler) => {
     const { gated, bare, answer, warnings } = await compare(route(handler))
     expect(bare.header('content-type')).toMatch(/^text\/event-stream/)
     expect(bare.body).toBe(EVENTS.join(''))
@@ -247,7 +247,7 @@ describe('A handler behind an early head', () => {
       'error',
       { status: 418, errorText: 'teapot' },
     ],
-  ])('answers with %s, as one last event', async (_what, handler, name, data) => {
+  ])('Cases 12 and 13: answers with %s, as one last event', async (_what, handler, name, data) => {
     const { gated, answer, warnings } = await compare(route(handler))
     const event = finalEvent(answer.body)
     expect(event.name).toBe(name)
@@ -256,14 +256,14 @@ describe('A handler behind an early head', () => {
     expect(warnings).toEqual([])
   })
 
-  it('answers with an object that a schema serialises, as one last event', async () => {
+  it('Case 13: answers with an object that a schema serialises, as one last event', async () => {
     const schema = { response: { 200: { type: 'object', properties: { answer: { type: 'number' } } } } }
     const { answer } = await compare(route(() => ({ answer: 42, secret: 1 }), { schema }))
     expect(finalEvent(answer.body).data).toMatchObject({ status: 200, body: { answer: 42 } })
     expect(answer.body).not.toContain('secret')
   })
 
-  it("answers through the app's error handler, as one last event", async () => {
+  it("Case 12: answers through the app's error handler, as one last event", async () => {
     const { bare, answer } = await compare((app, path, config) => {
       if (path === '/bare')
         app.setErrorHandler((error: Error, _request, reply) => reply.code(502).send({ detail: error.message }))
@@ -295,7 +295,7 @@ describe('A handler behind an early head', () => {
     expect(ran).toEqual(['onSend', 'onResponse', 'onSend', 'onResponse'])
   })
 
-  it('keeps the headers that hooks before the queue have set, and reports those that came too late, once', async () => {
+  it('Case 16: keeps the headers that hooks before the queue have set, and reports those that came too late, once', async () => {
     const { gated, warnings } = await compare(async (app, path, config) => {
       if (path === '/bare') await app.register(cors, { origin: 'https://a.example' })
       app.get(
@@ -360,7 +360,7 @@ describe('A handler behind an early head', () => {
         throw new Error('boom')
       },
     ],
-  ])('is cut by %s after its first byte, as without a queue', async (_what, handler) => {
+  ])('Case 14: is cut by %s after its first byte, as without a queue', async (_what, handler) => {
     const twins = await openTwins(route(handler))
     const bare = (await twins.connect()).request('GET', '/bare')
     const gated = await twins.enter()
@@ -370,7 +370,7 @@ describe('A handler behind an early head', () => {
     expect([afterWait(body), complete]).toEqual(['data: a\n\n', false])
   })
 
-  it('is cut by an error thrown after its first byte as without a queue', async () => {
+  it('Case 14: is cut by an error thrown after its first byte as without a queue', async () => {
     const twins = await openTwins(
       route((_request, reply) => {
         reply.raw.writeHead(200, { 'Content-Type': SSE }).write('data: a\n\n')
@@ -394,7 +394,7 @@ describe('A handler behind an early head', () => {
   })
 
   it.each([0, 1024])(
-    'B35: is neither compressed nor held back, whatever the client takes and from however many bytes on (%i)',
+    'Case 17, B35: is neither compressed nor held back, whatever the client takes and from however many bytes on (%i)',
     async (threshold) => {
       const seen = deferred()
       const twins = await openTwins(async (app, path, config) => {

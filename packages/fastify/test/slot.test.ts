@@ -352,7 +352,7 @@ describe('A place', () => {
     await runningIs(gate.queue, 0)
   })
 
-  it('B34: is lost while it waits when handlerTimeout answers, and the handler does not run', async () => {
+  it('Case 30, B34: is lost while it waits when handlerTimeout answers, and the handler does not run', async () => {
     let runs = 0
     const gate = await openGate({ handler: () => void (runs += 1), server: { handlerTimeout: 50 } })
     const holder = await gate.queue.acquire()

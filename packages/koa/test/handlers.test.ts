@@ -66,7 +66,7 @@ const streams: readonly (readonly [string, Handler])[] = [
 ]
 
 describe.each(koaVersions)("Koa's own ways of answering, behind an early head on $version", ({ framework }) => {
-  it.each(streams)('stream with %s, byte for byte', async (_what, handler) => {
+  it.each(streams)('Case 6: stream with %s, byte for byte', async (_what, handler) => {
     const { gated, bare, answer, warnings } = await askBoth(await openTwins(framework, handler))
     expect(bare.body).toMatch(/^data: a\n\n/)
     expect(answer.body).toBe(bare.body)
@@ -103,7 +103,7 @@ describe.each(koaVersions)("Koa's own ways of answering, behind an early head on
       'error',
       { status: 500, errorText: 'Internal Server Error' },
     ],
-  ])('answer with %s, as one last event', async (_what, handler, name, data) => {
+  ])('Cases 12 and 13: answer with %s, as one last event', async (_what, handler, name, data) => {
     const { gated, answer } = await askBoth(await openTwins(framework, handler))
     const event = finalEvent(answer.body)
     expect(event.name).toBe(name)
@@ -111,7 +111,7 @@ describe.each(koaVersions)("Koa's own ways of answering, behind an early head on
     expect(gated.status).toBe(200)
   })
 
-  it('have their errors told by the application, as without a queue', async () => {
+  it('Case 12: have their errors told by the application, as without a queue', async () => {
     const twins = await openTwins(framework, () => {
       throw new Error('boom')
     })
@@ -119,7 +119,7 @@ describe.each(koaVersions)("Koa's own ways of answering, behind an early head on
     expect(twins.errors).toMatchObject([{ message: 'boom' }, { message: 'boom' }])
   })
 
-  it('have what they throw after their first byte told as such, and cannot answer twice', async () => {
+  it('Case 14: have what they throw after their first byte told as such, and cannot answer twice', async () => {
     const twins = await openTwins(framework, (ctx) => {
       ctx.respond = false
       ctx.res.setHeader('Content-Type', SSE)
@@ -147,7 +147,7 @@ describe('What only Koa 3 can, behind an early head', () => {
     ['a ReadableStream', () => new Blob(['data: a\n\n', 'data: b\n\n']).stream()],
     ['a Blob', () => new Blob(['data: a\n\n', 'data: b\n\n'])],
     ['a Response', () => new Response('data: a\n\ndata: b\n\n', { headers: { 'Content-Type': SSE } })],
-  ])('streams with %s, byte for byte', async (_what, body) => {
+  ])('Case 6: streams with %s, byte for byte', async (_what, body) => {
     const { bare, answer, warnings } = await askBoth(
       await openTwins(framework, (ctx) => {
         ctx.type = SSE
@@ -159,7 +159,7 @@ describe('What only Koa 3 can, behind an early head', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is cut by a stream that fails after its first byte, as without a queue', async () => {
+  it('Case 14: is cut by a stream that fails after its first byte, as without a queue', async () => {
     const twins = await openTwins(framework, (ctx) => {
       const body = new PassThrough()
       ctx.type = SSE

@@ -112,7 +112,7 @@ describe('StatusStream', () => {
     expect(ticket.listeners).toBe(0)
   })
 
-  describe('B37: with a reader that stalls', () => {
+  describe('Case 27, B37: with a reader that stalls', () => {
     /** Long events, so that they fill the buffers of the operating system soon. */
     const stall = async (): Promise<Setting & { readonly longest: number }> => {
       const setting = await open('x'.repeat(50_000))

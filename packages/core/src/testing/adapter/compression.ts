@@ -35,7 +35,7 @@ async function* events(seen: Promise<void>): AsyncGenerator<string> {
 
 export function compressionTests(adapter: Adapter): void {
   test.each(sides.flatMap((side) => handlers.map(([how, handler]) => [side, how, handler] as const)))(
-    'B35: %s stays out of the events of the wait and of %s, and holds none back',
+    'Case 17, B35: %s stays out of the events of the wait and of %s, and holds none back',
     async (compressed, _how, handler) => {
       const seen = deferred()
       const twins = await openTwins(adapter, { compressed, handler: handler(seen.promise) })

@@ -154,7 +154,7 @@ function codesOf(acts: readonly (() => unknown)[]): unknown[] {
 }
 
 export function handlerTests(adapter: Adapter): void {
-  test.each(streams)('streams with %s, byte for byte', async (_what, handler) => {
+  test.each(streams)('Cases 1, 2 and 10: streams with %s, byte for byte', async (_what, handler) => {
     const { gated, bare, answer, warnings } = await compare(adapter, handler)
     equal(bare.status, 200)
     matches(bare.header('content-type'), /^text\/event-stream/)
@@ -210,7 +210,7 @@ export function handlerTests(adapter: Adapter): void {
     matches(seen[1], { untouched: { sent: false, status: 200, one: 'yes' }, after: { sent: true } })
   })
 
-  test('still gets ERR_HTTP_HEADERS_SENT for what comes too late', async () => {
+  test('Case 15: still gets ERR_HTTP_HEADERS_SENT for what comes too late', async () => {
     const codes: unknown[][] = []
     await compare(adapter, ({ raw }) => {
       const res = typed(raw())
@@ -251,7 +251,7 @@ export function handlerTests(adapter: Adapter): void {
     excludes(codes[0], undefined)
   })
 
-  test('cannot break the stream with interim answers', async () => {
+  test('Case 18: cannot break the stream with interim answers', async () => {
     const { answer } = await compare(adapter, ({ raw, place }) => {
       const res = raw()
       if (place === undefined) {
@@ -284,7 +284,7 @@ export function handlerTests(adapter: Adapter): void {
     includes(fired, 'writeHead')
   })
 
-  test('keeps the headers of the layers before the queue, and reports those that came too late, once', async () => {
+  test('Case 16: keeps the headers of the layers before the queue, and reports those that came too late, once', async () => {
     const { gated, warnings } = await compare(adapter, {
       headers: {
         'Access-Control-Allow-Origin': '*',
@@ -427,7 +427,7 @@ export function handlerTests(adapter: Adapter): void {
       'error',
       { status: 403, error: { type: 'permission_error', code: 403 } },
     ],
-  ])('answers with %s, as one last event', async (_what, handler, name, data) => {
+  ])('Cases 12 and 13: answers with %s, as one last event', async (_what, handler, name, data) => {
     const { gated, answer } = await compare(adapter, handler)
     const event = finalEvent(answer.body)
     equal(event.name, name)
@@ -436,7 +436,7 @@ export function handlerTests(adapter: Adapter): void {
     excludes(answer.body, 'a=b')
   })
 
-  test('answers through an error handler of the application, as one last event', async () => {
+  test('Case 12: answers through an error handler of the application, as one last event', async () => {
     const { bare, answer } = await compare(adapter, {
       showErrors: true,
       handler: () => {
@@ -464,7 +464,7 @@ export function handlerTests(adapter: Adapter): void {
         setImmediate(() => res.destroy())
       }),
     ],
-  ])('is cut by %s after its first byte, as without a queue', async (_what, handler) => {
+  ])('Case 14: is cut by %s after its first byte, as without a queue', async (_what, handler) => {
     const { bare, gated } = await cutBoth(await openTwins(adapter, { handler }))
     deepEqual(bare, { body: 'data: a\n\n', complete: false })
     deepEqual(gated, bare)

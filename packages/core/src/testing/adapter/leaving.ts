@@ -58,15 +58,21 @@ export function leavingTests(adapter: Adapter): void {
     return ran.calls
   }
 
-  test.each(requests)('with a FIN after %s gives up its place, and its handler never runs', async (_what, ask) => {
-    deepEqual(await whoRuns(await openLine(), ask, (client) => client.leave(), 5), [['patient']])
-  })
+  test.each(requests)(
+    'Case 25, B33: with a FIN after %s gives up its place, and its handler never runs',
+    async (_what, ask) => {
+      deepEqual(await whoRuns(await openLine(), ask, (client) => client.leave(), 5), [['patient']])
+    },
+  )
 
-  test.each(requests)('with a RST after %s gives up its place, and its handler never runs', async (_what, ask) => {
-    deepEqual(await whoRuns(await openLine(), ask, (client) => client.reset(), 5), [['patient']])
-  })
+  test.each(requests)(
+    'Case 25, B33: with a RST after %s gives up its place, and its handler never runs',
+    async (_what, ask) => {
+      deepEqual(await whoRuns(await openLine(), ask, (client) => client.reset(), 5), [['patient']])
+    },
+  )
 
-  test('B27: by closing its sending half only counts as gone, as in Node itself', async () => {
+  test('Case 25, B27: by closing its sending half only counts as gone, as in Node itself', async () => {
     const ask = (client: RawClient): void => void client.request('GET', '/read')
     deepEqual(await whoRuns(await openLine(), ask, (client) => client.socket.end(), 5), [['patient']])
   })
@@ -93,7 +99,7 @@ export function leavingTests(adapter: Adapter): void {
     client.send(Buffer.alloc(LARGE))
   }
 
-  test('B33: from a large upload that nobody reads is found out by the next heartbeats', async () => {
+  test('Case 26, B33: from a large upload that nobody reads is found out by the next heartbeats', async () => {
     const line = await openLine({ heartbeatMs: 30 })
     deepEqual(
       await whoRuns(
@@ -106,7 +112,7 @@ export function leavingTests(adapter: Adapter): void {
     )
   })
 
-  test('B33: from a large upload that nobody reads, silently, loses its place after maxWaitMs at the latest', async () => {
+  test('Case 26, B33: from a large upload that nobody reads, silently, loses its place after maxWaitMs at the latest', async () => {
     const { site, queue, ran } = await openLine({ maxWaitMs: 200 })
     const holder = await queue.acquire()
     const client = await site.connect()

@@ -247,7 +247,7 @@ export function refusalTests(adapter: Adapter): void {
     equal((await site.get('/')).body, 'ran')
   })
 
-  test('can be read by a client that is still sending a large upload, whose connection then ends', async () => {
+  test('Case 26: can be read by a client that is still sending a large upload, whose connection then ends', async () => {
     const { site, queue } = await openFull()
     const sockets: Socket[] = []
     site.server.on('connection', (socket) => sockets.push(socket))
