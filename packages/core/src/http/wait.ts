@@ -53,10 +53,19 @@ export class Wait {
   begin(mode: WaitMode, isBack: boolean): void {
     this.#visit.res.on('close', this.#onClose)
     this.#mayComeBack = isBack
-    const delayMs = isBack ? 0 : this.#terms.statusDelayMs
-    if (mode === 'stream') this.#after(delayMs, () => this.#openStream())
-    else if (mode === 'accepted') this.#after(delayMs, () => this.#accept())
+    if (mode !== 'silent') {
+      const tell = mode === 'stream' ? () => this.#openStream() : () => this.#accept()
+      if (isBack) this.#oncePlaced(tell)
+      else this.#after(this.#terms.statusDelayMs, tell)
+    }
     this.#ticket.whenSettled((outcome) => this.#settled(outcome))
+  }
+
+  /** Who comes back is told at once, but not before the store knows of the place: if there is none, the status is to say so. */
+  #oncePlaced(then: () => void): void {
+    this.#ticket.whenPlaced(() => {
+      if (!this.#over) this.#after(0, then)
+    })
   }
 
   #after(delayMs: number, then: () => void): void {

@@ -1,6 +1,7 @@
 import { FairQueue, MemoryStore } from '../../index.js'
 import type { Adapter, AdapterOptions, Handler } from './adapter.js'
-import { asksForEvents, closing, headerOf, openSite, runningIs, waitingIs, type Site } from './site.js'
+import { FailingStore } from './failingStore.js'
+import { asksForEvents, closing, headerOf, openGate, openSite, runningIs, waitingIs, type Site } from './site.js'
 import { deepEqual, equal, eventually, includes, matches, throws } from '../assertions.js'
 import { spy } from '../spy.js'
 import { test } from '../suite.js'
@@ -131,6 +132,21 @@ export function resumingTests(adapter: Adapter): void {
     deepEqual(ran.calls, [])
     await holder.release()
   })
+
+  test.each([
+    ['an EventSource', 'GET', { 'Last-Event-ID': 'q:1790000000000000.pLaCeSeCrEtX' }, 204],
+    ['any other', 'POST', { 'Fairqueue-Ticket': '1790000000000000.pLaCeSeCrEtX' }, 410],
+  ])(
+    '%s is told that its place is not there by the status, also when the store takes its time',
+    async (_who, method, headers, status) => {
+      const store = new FailingStore((place) => void setTimeout(() => place.onRefused('unknown'), 50))
+      const { gate } = openGate(adapter, { name: 'chat', store, concurrency: 1, statusDelayMs: 0 })
+      const site = await openSite(adapter, {
+        routes: [{ method: 'ALL', path: '/', gate, handler: ({ text }) => text('ran') }],
+      })
+      equal((await site.fetch(method, '/', { ...asksForEvents, ...headers })).status, status)
+    },
+  )
 
   test("a place is its user's: another cannot take it, and the user can after that", async () => {
     const { one, other, queue, ran } = await openTwo()
