@@ -1,49 +1,7 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { QueueStatus } from '@fairqueue/core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { useRedis } from '../kit/clients.js'
-import { RawClient } from '../kit/rawHttp.js'
-
-const PROGRAM = fileURLToPath(new URL('../dist/programs/gatedServer.js', import.meta.url))
-
-/** A server in a process of its own. */
-class GatedServer {
-  readonly #port: number
-
-  private constructor(port: number) {
-    this.#port = port
-  }
-
-  static async start(redisPort: number): Promise<GatedServer> {
-    const child = fork(PROGRAM, [String(redisPort)], { execArgv: [] })
-    onTestFinished(async () => {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    })
-    const [port] = (await once(child, 'message')) as [number]
-    return new GatedServer(port)
-  }
-
-  /** Sends a request for work, and does not wait for it. */
-  async work(): Promise<RawClient> {
-    const client = await RawClient.connect(this.#port)
-    onTestFinished(() => client.leave())
-    return client.request('GET', '/work')
-  }
-
-  async ask(path: string): Promise<string> {
-    const client = await RawClient.connect(this.#port)
-    const { body } = await client.request('GET', path).response()
-    client.leave()
-    return body
-  }
-
-  async status(): Promise<QueueStatus> {
-    return JSON.parse(await this.ask('/status')) as QueueStatus
-  }
-}
+import { GatedServer } from './gatedServer.js'
 
 async function eventually(read: () => Promise<Partial<QueueStatus>>, expected: Partial<QueueStatus>): Promise<void> {
   await expect.poll(read, { interval: 10, timeout: 15_000 }).toMatchObject(expected)

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis'
 
 type Middleware = (req: IncomingMessage, res: ServerResponse, next: () => void) => void
 
-const [, , port] = process.argv
+const [, , port, options = '{}'] = process.argv
 const redis = new Redis(Number(port))
 const gate = fairQueue({
   name: 'site',
@@ -15,6 +15,7 @@ const gate = fairQueue({
   concurrency: 1,
   maxWaitMs: '5m',
   bootGraceMs: 0,
+  ...(JSON.parse(options) as object),
 })
 const { queue } = gate
 const working: ServerResponse[] = []
