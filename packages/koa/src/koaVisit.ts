@@ -41,6 +41,8 @@ export class KoaVisit implements Visit<Context> {
 
   proceed(admitted: Admitted): void {
     this.request.fairQueue = admitted
+    // Untyped: `DefaultState` is `any`, and whatever is added to it gets in the way of the users' own states.
+    this.request.state['fairQueue'] = admitted
     this.#resolve(this.#runHandler(admitted))
   }
 

@@ -141,6 +141,25 @@ describe.each(koaVersions)('Layers around fairQueue on $version', ({ framework }
     expect([log, site.errors]).toEqual([[], []])
   })
 
+  it('find what a request knows of its place in the state, too, once it is let in', async () => {
+    const middleware = closing(fairQueue({ concurrency: 1 }))
+    const seen: unknown[] = []
+    const site = await openSite(
+      framework,
+      async (ctx, next) => {
+        seen.push(ctx.state['fairQueue'] === undefined)
+        await next()
+        seen.push(ctx.state['fairQueue'] === ctx.fairQueue)
+      },
+      middleware,
+      (ctx) => {
+        ctx.body = (ctx.state['fairQueue'] as FairQueueContext).ticket
+      },
+    )
+    expect((await site.get('/')).body).toMatch(/^\d{16}\./)
+    expect(seen).toEqual([true, true])
+  })
+
   it('and around routes may be typed, as may the application', async () => {
     interface State {
       readonly user: string
