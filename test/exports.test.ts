@@ -34,6 +34,13 @@ describe.each(entries)('%s', (entry) => {
   })
 })
 
+test('the adapters of all frameworks export the same names', () => {
+  const [express, koa, fastify] = ['express', 'koa', 'fastify'].map((name) => importedNames(`@fairqueue/${name}`))
+  expect(koa).toEqual(express)
+  // Fastify's plugins are also what a module is by default.
+  expect(fastify).toEqual(['default', ...express!].toSorted())
+})
+
 function importedNames(entry: string): string[] {
   return runModule(`import * as entry from '${entry}'; console.log(Object.keys(entry).join())`).split(',').toSorted()
 }
