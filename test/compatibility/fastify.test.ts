@@ -83,19 +83,31 @@ describe('Cases 3 to 8: a library that writes streams, behind an early head on F
 })
 
 describe('Case 16: headers of @fastify/helmet and @fastify/cors', () => {
-  it('are in the early head, though Fastify keeps them in the reply until it answers', async () => {
-    const twins = await fastifyTwins(async (app, path, config) => {
+  const openTwins = (): ReturnType<typeof fastifyTwins> =>
+    fastifyTwins(async (app, path, config) => {
       if (path === '/bare') {
         await app.register(helmet)
         await app.register(cors, { origin: 'https://page.example', credentials: true })
       }
       app.get(path, { config }, (_request, reply) => reply.type('text/event-stream').send('data: a\n\n'))
     })
+
+  it('are in the early head, though Fastify keeps them in the reply until it answers', async () => {
+    const twins = await openTwins()
     const { bare, gated, answer } = await compare(twins, { Origin: 'https://page.example' })
     const names = ['content-security-policy', 'strict-transport-security', 'access-control-allow-origin']
     expect(names.map((name) => gated.header(name))).toEqual(names.map((name) => bare.header(name)))
     expect(gated.header('access-control-allow-origin')).toBe('https://page.example')
     expect([answer, twins.warnings]).toEqual([bare.body, []])
+  })
+
+  it('are on a refusal too', async () => {
+    const twins = await openTwins()
+    await twins.queue.acquire()
+    await twins.queue.configure({ maxQueueSize: 0 })
+    const refused = await fetch(`http://127.0.0.1:${twins.port}/gated`)
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([503, 'https://page.example'])
+    expect(refused.headers.get('content-security-policy')).toContain("default-src 'self'")
   })
 })
 
