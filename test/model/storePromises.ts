@@ -222,7 +222,7 @@ export class StorePromises {
     this.#noteReturnOfThoseLetInAlone(after)
     this.#notePutBack(after)
     const started = after.running.filter((member) => !before.running.some(({ text }) => text === member.text))
-    if (call.script.name === 'rejoin') this.#noteReturn(started)
+    if (call.script.name === 'rejoin') this.#noteReturn(started, leasesOf(call))
     else this.#checkGrants(started, after)
 
     if (process === undefined) return
@@ -406,14 +406,17 @@ export class StorePromises {
     }
   }
 
-  /** Running tickets came back with a rejoin. */
-  #noteReturn(started: readonly Member[]): void {
+  /** Running tickets came back with a rejoin; `leases`: what is left of each. */
+  #noteReturn(started: readonly Member[], leases: ReadonlyMap<string, number>): void {
     for (const member of started) {
       const ticket = this.#promises.find(member.name)
       const place = ticket && this.#places.get(ticket)
       if (place === undefined) continue
-      // An old memory had it waiting; it has run all the time.
-      if (place.number === member.number && place.grantedAtStep < 0) place.grantedAtStep = this.#step
+      // An old memory had it waiting, or its process let it in: it has run all the time.
+      if (place.number === member.number && place.grantedAtStep < 0) {
+        place.grantedAtStep = this.#step
+        place.capMs = this.#time.nowMs + leases.get(member.text)!
+      }
       if (this.isDoubtful(ticket!.owner)) place.returnedLate = true
     }
   }
@@ -506,6 +509,15 @@ export class StorePromises {
 
 function holds(members: readonly Member[], { name }: Ticket): boolean {
   return members.some((member) => member.name === name)
+}
+
+/** What is left of the lease of each running ticket that a rejoin brings, by its member text. */
+function leasesOf(rejoin: Call): ReadonlyMap<string, number> {
+  const { named, rest } = argumentsOf(rejoin)
+  const running = rest.slice(Number(named['lines']))
+  const leases = new Map<string, number>()
+  for (let index = 0; index < running.length; index += 2) leases.set(running[index + 1]!, Number(running[index]))
+  return leases
 }
 
 /** The names of those that wait and whose turn it may be by the cap of their key: of each key the first ones. */

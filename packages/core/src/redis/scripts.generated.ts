@@ -531,7 +531,7 @@ export interface ExchangeArguments {
  */
 export const exchange: Script = {
   name: 'exchange',
-  sha1: '789d1561501189a42737c09b78d4067228300f2e',
+  sha1: '73cfa164f3c0f8f374087e5efc6a44a16f84e8cc',
   keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'batch', 'standing', 'flags', 'livenessMs', 'terms', 'channel', 'releases', 'cancels', 'operations'],
   lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
@@ -656,7 +656,11 @@ if now < graceUntil then
   local stored = graceBegins and {} or redis.call('HMGET', state, 'awaited', 'returned')
   local awaited = (stored[1] or '') .. known
   local returned = stored[2] or ''
-  if not string.find(' ' .. returned, ' ' .. instance .. ' ', 1, true) then returned = returned .. instance .. ' ' end
+  if epoch ~= knownEpoch then
+    more = 1
+  elseif not string.find(' ' .. returned, ' ' .. instance .. ' ', 1, true) then
+    returned = returned .. instance .. ' '
+  end
   change('awaited', awaited)
   change('returned', returned)
   local missing = awaited == ''
@@ -1272,7 +1276,7 @@ export interface RejoinArguments {
  */
 export const rejoin: Script = {
   name: 'rejoin',
-  sha1: '6c16e2b79f89fc7a8c20854c6eeca62eeca80de0',
+  sha1: 'f7da7f46f4ff0ee995da394fc65d226c78752115',
   keys: ['waiting', 'running', 'instances', 'aside', 'state', 'parked', 'keyed'],
   args: ['instance', 'batch', 'standing', 'livenessMs', 'terms', 'fence', 'channel', 'complete', 'known', 'lines', 'tickets'],
   lua: `local waiting, running, instances, aside, state, parked, keyed = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
@@ -1594,7 +1598,11 @@ if now < graceUntil then
   local stored = graceBegins and {} or redis.call('HMGET', state, 'awaited', 'returned')
   local awaited = (stored[1] or '') .. known
   local returned = stored[2] or ''
-  if not string.find(' ' .. returned, ' ' .. instance .. ' ', 1, true) then returned = returned .. instance .. ' ' end
+  if epoch ~= knownEpoch then
+    more = 1
+  elseif not string.find(' ' .. returned, ' ' .. instance .. ' ', 1, true) then
+    returned = returned .. instance .. ' '
+  end
   change('awaited', awaited)
   change('returned', returned)
   local missing = awaited == ''
