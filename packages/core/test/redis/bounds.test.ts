@@ -72,7 +72,7 @@ async function untilTheSweep(world: VirtualRedis, leave: () => Promise<void>): P
   await world.advance(2)
 }
 
-describe('what is too much for one call is done by the next, at once (R3)', () => {
+describe('R3: what is too much for one call is done by the next, at once', () => {
   test('leases that have ended', async () => {
     const { world, process } = await oneRuns()
     let before = 0
@@ -159,7 +159,7 @@ describe('what is too much for one call is done by the next, at once (R3)', () =
   })
 })
 
-describe('an exchange carries at most 500 operations (R3)', () => {
+describe('R3: an exchange carries at most 500 operations', () => {
   test('1,200 who come in one tick are asked for in three, in order, and all are answered', async () => {
     const { world, process, queue } = await oneRuns()
     const from = process.client.calls.length

@@ -31,7 +31,7 @@ async function releaseAll(world: StoreWorld, tickets: readonly Ticket[]): Promis
 
 /** R22: caps on the tickets of one key. */
 export function keyCapsTests(makeWorld: MakeWorld): void {
-  test('no more tickets of one key run than its cap, over all instances, and others pass those that are parked', async () => {
+  test('R22: no more tickets of one key run than its cap, over all instances, and others pass those that are parked', async () => {
     const world = makeWorld()
     const perKey = { concurrency: 2 }
     const instances = await queues(world, 2, { concurrency: 4, maxWaitMs: '1m', perKey })
